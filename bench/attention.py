@@ -30,7 +30,7 @@ from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.records import moment_of
 from tacit.base.moment import Moment, rfc3339
-from tacit.c2a.messages import Delivered
+from tacit.c2a.messages import Delivered, Part
 from tacit.c2a.vocabulary import SOCIAL, Mode
 from tacit.harness.question import Question, added, begun, takes
 from tacit.ledger.envelope import Event
@@ -173,6 +173,7 @@ class Replay:
             decision.priority,
             at,
             f"{event.id}:{agent}",
+            (Part(text=line.text),),
         )
         window = self.windows.get(key)
         joins = window is not None and takes(window, piece, at, self.settings)

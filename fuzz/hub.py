@@ -22,6 +22,7 @@ from yarl import URL
 from tacit.attention.send.tools import WRITING
 from tacit.hub.config import HubConfig, Limits
 from tacit.hub.doors.routes import OPERATIONS
+from tacit.hub.doors.websocket import METHODS, OWN_METHODS
 from tacit.hub.host.tools import READING
 from tacit.hub.server import Server
 from tacit.ledger.codes import CODES
@@ -138,6 +139,8 @@ TOOLS = [
     "",
     "../x",
 ]
+REQUESTS = ["tools/list", "initialize", "ping", "prompts/get", "resources/list", "resources/read", "x"]
+"""What `/mcp` is asked beside calls of tools."""
 INTERNAL = -32603
 
 
@@ -151,6 +154,18 @@ class Maker:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.known: list[str] = []
+        self._bags: dict[str, list[str]] = {}
+
+    def turn(self, what: str, names: list[str]) -> str:
+        """One name after the other, in an order of chance, so that each comes before any comes again."""
+        bag = self._bags.setdefault(what, [])
+        if not bag:
+            bag += self.random.sample(names, len(names))
+        return bag.pop()
+
+    def again(self, what: str, name: str) -> None:
+        """This name has not been heard: it has its turn once more."""
+        self._bags[what].insert(0, name)
 
     def word(self) -> str:
         pool = self.random.random()
@@ -185,7 +200,7 @@ class Maker:
         return found
 
     def params(self, shape: Any, group: str) -> dict[str, Any]:
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = self.data() if self.random.random() < 0.2 else {}
         for name in shape.__struct_fields__:
             if self.random.random() < 0.75:
                 given[name] = self.value()
@@ -268,6 +283,13 @@ class Fuzz:
         if after != before:
             raise Finding(f"{what}: refused with {code}, yet something was appended: {sent!r}")
 
+    def counted(self, door: str, name: str, *, whole: bool) -> None:
+        """What was asked at a door, by name; what was damaged on its way may not be heard by that name."""
+        if whole:
+            self.counts[f"{door}:{name}"] = self.counts.get(f"{door}:{name}", 0) + 1
+        else:
+            self.make.again(door, name)
+
     async def http(self) -> None:
         """One request to a known operation."""
         operation = self.make.random.choice(OPERATIONS)
@@ -315,11 +337,8 @@ class Fuzz:
                 await self._frame(ws, number)
 
     async def _frame(self, ws: aiohttp.ClientWebSocketResponse, number: int) -> None:
-        table = {operation.name: operation.params for operation in OPERATIONS}
-        name = self.make.random.choice(
-            [*table, "append", "append", "blob", "typing", "unfollow", "authenticate", "x"]
-        )
-        shape = table.get(name, table["append"])
+        name = self.make.turn("ws", [*METHODS, *sorted(OWN_METHODS), "append", "append", "x"])
+        shape = METHODS.get(name, METHODS["events"])[0]
         call = {
             "jsonrpc": "2.0",
             "id": f"c{number}",
@@ -327,7 +346,9 @@ class Fuzz:
             "params": self.make.params(shape, self.group),
         }
         before = self.total()
-        sent = self.make.bytes_of(json.dumps(call, ensure_ascii=self.make.random.random() < 0.5).encode())
+        whole = json.dumps(call, ensure_ascii=self.make.random.random() < 0.5).encode()
+        sent = self.make.bytes_of(whole)
+        self.counted("ws", name, whole=sent == whole)
         await ws.send_bytes(sent)
         marker = f"marker-{number}"
         await ws.send_str(json.dumps({"jsonrpc": "2.0", "id": marker, "method": "capabilities"}))
@@ -364,12 +385,10 @@ class Fuzz:
     async def mcp(self) -> None:
         """One message to `/mcp`, by an agent; a call leaves its audit record, so appending is no finding."""
         make = self.make
-        method = make.random.choice(
-            ["tools/call", "tools/call", "tools/list", "initialize", "ping", "prompts/get", "x"]
-        )
-        params: dict[str, Any] = make.data()
-        if method == "tools/call":
-            params = {"name": make.random.choice(TOOLS), "arguments": make.data()}
+        name = make.turn("mcp", [*TOOLS, *TOOLS, *REQUESTS])
+        method, params = name, make.data()
+        if name in TOOLS:
+            method, params = "tools/call", {"name": name, "arguments": make.data()}
         call = {
             "jsonrpc": "2.0",
             "id": make.random.choice([1, "a", None, 1.5]),
@@ -383,7 +402,9 @@ class Fuzz:
         headers = {**self.agent, "Accept": accept, "Content-Type": "application/json"}
         headers |= {"MCP-Protocol-Version": version} if version else {}
         headers |= {"Content-Encoding": "gzip"} if make.random.random() < 0.05 else {}
-        sent = make.bytes_of(json.dumps(call).encode())
+        whole = json.dumps(call).encode()
+        sent = make.bytes_of(whole)
+        self.counted("mcp", name, whole=sent == whole and "Content-Encoding" not in headers)
         async with self.session.post(self.server.url + "/mcp", data=sent, headers=headers) as answer:
             raw = await answer.read()
             self.counts["mcp"] = self.counts.get("mcp", 0) + 1

@@ -31,6 +31,8 @@ sys.path.insert(0, str(ROOT))
 
 from tests.attention.corpus import LANGUAGE_FILES, agreement, destroyed, lines, scores, silenced  # noqa: E402
 
+from tools import conversation_pictures  # noqa: E402
+
 PAGE = ROOT / "docs" / "attention.md"
 ROSTER = Roster.of(
     [
@@ -298,12 +300,16 @@ def languages() -> str:
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([INTRO, *policies(), *modes(), *matrix(), *signals(), *sending()])
+    return "\n".join(
+        [INTRO, *policies(), *modes(), *conversation_pictures.section(), *matrix(), *signals(), *sending()]
+    )
 
 
 def main() -> int:
     """Write or check."""
     pages = {PAGE: page(), PAGE.with_name("languages.md"): languages()}
+    for one in conversation_pictures.PICTURES:
+        pages[PAGE.parent / "images" / f"{one.name}.svg"] = conversation_pictures.drawn(one)
     if "--check" not in sys.argv:
         for path, text in pages.items():
             path.write_text(text, encoding="utf-8")

@@ -161,7 +161,7 @@ async def test_no_tool_with_any_argument_answers_a_question_or_lets_an_uncleared
 
 
 @pytest.mark.spec("A2ACP-266")
-async def test_the_command_for_programs_reaches_nothing_but_the_twelve_tools(tmp_path: Path) -> None:
+async def test_the_command_for_programs_reaches_nothing_but_the_listed_tools(tmp_path: Path) -> None:
     async with pair(tmp_path) as (_, anna, _ben):
         await anna.ask("dinner with ben on Friday evening")
         (question,) = (await anna.pending())["questions"]

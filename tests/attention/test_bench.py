@@ -89,3 +89,30 @@ def test_a_log_that_is_not_one_is_refused_with_its_line(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "line 2" in done.stderr
+
+
+def test_a_question_in_several_lines_is_whole_when_one_turn_has_them_all(tmp_path: Path) -> None:
+    """Three lines of ann's to Helper, who answers; then one line alone, which looks whole."""
+    said = [
+        ("ann", "Helper: hey", 0.0, []),
+        ("bob", "the weather is fine", 1.0, []),
+        ("ann", "my sound card is dead", 3.0, [0]),
+        ("ann", "what can I do?", 5.5, [2]),
+        ("Helper", "ann: which one is it", 65.5, [3]),
+        ("bob", "Helper: is it the same as mine?", 200.0, []),
+        ("Helper", "bob: yes", 230.0, [5]),
+    ]
+    log = tmp_path / "log.jsonl"
+    rows = [
+        {"n": n, "by": by, "text": text, "at_s": at, "reply_to": above, "annotated": True}
+        for n, (by, text, at, above) in enumerate(said)
+    ]
+    log.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.bursts", str(log), "--thinks", "15", "--json"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = json.loads(done.stdout)[0]
+    assert (found["questions"], found["reached"], found["whole"]) == (1, 1, 1)
+    assert found["median_wait_s"] == 0
+    assert found["alone"] == {"whole": {"count": 1, "median_s": 0.0, "most_s": 0.0}}

@@ -43,8 +43,8 @@ def test_more_of_the_question_goes_with_it_when_it_goes_on():
     conduct.heard(event("e1", "refactor the parser"), at(0))
     conduct.heard(wait(), at(1))
     assert kinds(conduct.due(at(30)), Begin) == []
-    conduct.heard(event("e2", "and also its tests"), at(40))
-    [begun] = kinds(conduct.due(at(44)), Begin)
+    more = event("e2", "and also its tests")
+    [begun] = kinds([*conduct.heard(more, at(40)), *conduct.due(at(75))], Begin)
     assert [one.event_id for one in begun.turn.events] == ["e1", "e2"]
 
 
@@ -81,8 +81,8 @@ def test_somebody_else_s_line_does_not_let_it_go_on():
     conduct = OneTurn(PLAIN)
     conduct.heard(event("e1", "refactor the parser"), at(0))
     conduct.heard(wait(), at(1))
-    conduct.heard(event("e2", "what is the plan?", author={"id": "usr:amy", "kind": "human"}), at(5))
-    [begun] = kinds(conduct.due(at(20)), Begin)
+    other = event("e2", "what is the plan?", author={"id": "usr:amy", "kind": "human"})
+    [begun] = kinds([*conduct.heard(other, at(5)), *conduct.due(at(40))], Begin)
     assert [one.event_id for one in begun.turn.events] == ["e2"]
 
 

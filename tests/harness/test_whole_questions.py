@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tacit.attention.settings import Settings
+from tacit.harness.belonging import belongs
 from tacit.harness.conduct import ConductOptions
 from tacit.harness.drivers.port import TurnOutcome
 from tacit.harness.effects import Abort, Begin, Post, Steer
+from tacit.harness.question import Question, key_of
 from tests.harness.one_turn import OneTurn
 from tests.harness.test_conduct import PLAIN, at, event, kinds, settled
 
@@ -143,3 +145,16 @@ def test_what_an_earlier_process_left_is_put_together_again():
     rows = [(event("e1", "@ada hey"), "", 0, 0), (added("e2", "it is slow"), "", 0, 0)]
     conduct.restore(rows, at(100))
     assert begun(conduct.due(at(100))) == ["@ada hey", "it is slow"]
+
+
+def test_a_question_opens_one_thread_and_goes_on_there_alone():
+    root = added("t1", "the importer")
+    asked_under = event("e1", "@ada how is it?", conversation__threadId="t1")
+    alone, opened = Question(key_of(root), (root,)), Question(key_of(root), (root, asked_under))
+    for question, line, expected in (
+        (alone, asked_under, True),
+        (opened, event("e2", "@ada since when?", conversation__threadId="t1"), True),
+        (opened, added("t2", "the exporter"), False),
+        (opened, event("e3", "@ada how is it?", conversation__threadId="t2"), False),
+    ):
+        assert belongs(line, question, None, at(0), Settings()) is expected, line.text

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
-from fuzz.hub import KINDS, MEMBERS, fuzz
+from fuzz.hub import KINDS, MEMBERS, REQUESTS, TOOLS, fuzz
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.hub.beside import Beside
 from websockets.sync.client import connect
 
+from tacit.hub.doors.websocket import METHODS, OWN_METHODS
 from tacit.ledger.codes import CODES
 
 if TYPE_CHECKING:
@@ -157,6 +158,13 @@ async def test_a_seeded_stretch_of_the_long_fuzzer(tmp_path: Path) -> None:
     assert counts["invalid_request"] > 100
     assert counts["mcp"] == 125
     assert counts["stranger"] == 25
+    # Each method of the socket and each tool was asked something that nobody would, and none was forgotten.
+    assert named(counts, "ws") == {*METHODS, *OWN_METHODS, "x"}
+    assert named(counts, "mcp") == {*TOOLS, *REQUESTS}
+
+
+def named(counts: dict[str, int], door: str) -> set[str]:
+    return {key.removeprefix(f"{door}:") for key in counts if key.startswith(f"{door}:")}
 
 
 @pytest.mark.parametrize(

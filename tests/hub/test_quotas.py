@@ -10,7 +10,7 @@ from tests.hub.room import running
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.hub.config import Limits
-from tacit.hub.quotas import CLAIM, DAY, NOTE, Charge, QuotaLimits, Quotas, charged, day_of
+from tacit.hub.quotas import CLAIM, DAY, NOTE, Charge, QuotaLimits, Quotas, charged, day_of, sort_of_call
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:
@@ -114,6 +114,25 @@ def test_what_the_hub_writes_because_of_a_session_counts_for_it() -> None:
     assert charged("x.c2a.claim", "system", {**taken, "action": "expire"}, 9) == Charge("ada", 9)
     assert charged("x.c2a.delivery", "system", {"session": "ada"}, 9) == Charge("system", 9)
     assert charged("x.c2a.audit", "ada", {"session": "ben"}, 9) == Charge("ada", 9), "nobody charges another"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sort"),
+    [
+        ("chat.progress", {"progress": 1}, NOTE),
+        ("chat.claim", {"eventId": "e"}, CLAIM),
+        ("chat.claim", {"eventId": "e", "release": True}, ""),
+        ("chat.react", {"signal": "claimed"}, CLAIM),
+        ("chat.react", {"signal": "working"}, CLAIM),
+        ("chat.react", {"signal": "seen"}, ""),
+        ("chat.react", {"signal": ["working"]}, ""),
+        ("chat.send_message", {"signal": "working"}, ""),
+    ],
+)
+def test_a_tool_is_a_note_or_a_claim_by_what_it_would_write(
+    name: str, arguments: dict[str, object], sort: str
+) -> None:
+    assert sort_of_call(name, arguments) == sort
 
 
 @pytest.mark.parametrize("sort", [NOTE, CLAIM])

@@ -17,6 +17,7 @@ def before_salts(path: Path) -> None:
     with closing(connect(path)) as connection:
         connection.execute(
             "DROP TRIGGER events_stay; DROP TABLE erasures; ALTER TABLE events DROP COLUMN salt; "
+            "ALTER TABLE credentials DROP COLUMN browser; ALTER TABLE credentials DROP COLUMN used; "
             "DELETE FROM facts WHERE name='overwritten'; INSERT INTO search(search, rank) VALUES('secure-delete', 0)"
         )
         for (number,) in connection.execute("SELECT number FROM groups").fetchall():

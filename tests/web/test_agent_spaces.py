@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.web.agent_stage import AgentStage
 from tests.web.conftest import PATIENCE
+from tests.web.test_access import faults as axe_faults
 
 from tacit.wire.version import SHARED_CONTEXT_SPACES
 
@@ -56,6 +57,9 @@ def test_an_owner_joins_a_space_reads_what_changed_and_is_asked_before_a_field_i
     stage.do(stage.ben.space("set", space_id=made["space_id"], field="status", value="paused"))
     expect(fields).to_contain_text("paused")
     expect(page.get_by_role("list", name="Changes").locator("del").first).to_contain_text("active")
+    assert axe_faults(page) == []
+    fields.get_by_role("button", name="Change: status").click()
+    expect(page.get_by_label("Value", exact=True)).to_have_value("paused")
     page.get_by_label("Field", exact=True).fill("budget")
     page.get_by_label("Value", exact=True).fill("40 pounds")
     page.get_by_role("button", name="Write").click()

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentLine } from "../src/net/agent";
 import { AgentState, type Question } from "../src/state/agent";
 import { Card } from "../src/ui/agent/cards";
-import { Knows, Remembered, type Known, type Memory } from "../src/ui/agent/memory";
+import { Knows, Remembered, trustText, type Known, type Memory } from "../src/ui/agent/memory";
 
 const BEN = "agent:ben@relay.example";
 const memory: Memory = {
@@ -22,7 +22,12 @@ const memory: Memory = {
 const known: Known = {
   agent: BEN,
   told: [{ field: "dietary", value: "no meat", last: "2026-03-20T10:00:00Z", times: 3, basis: "user_approved" }],
-  can_be_undone: [{ what: "always_share", field: "dietary", for: "them" }],
+  can_be_undone: [
+    { what: "always_share", field: "dietary", for: "them" },
+    { what: "always_share", field: "timezone", for: "everybody" },
+    { what: "open", thread_id: "thr_1" },
+    { what: "space", field: "rent", thread_id: "spc_1" },
+  ],
 };
 
 let calls: [string, Record<string, unknown>][] = [];
@@ -54,7 +59,7 @@ describe("what is remembered of somebody", () => {
   it("is shown with its source and its past, as text, and corrected or forgotten there", async () => {
     const box = await drawn((state) => <Remembered state={state} who={BEN} />);
     expect(box.querySelector("b")).toBeNull();
-    expect(box.textContent).toContain("Ben told it, 2026-03-20");
+    expect(box.textContent).toContain("Ben told it, Fri");
     expect(box.querySelector("s")!.textContent).toBe("no fish");
     await press(box, "Correct");
     const input = box.querySelector("input")!;
@@ -79,6 +84,7 @@ describe("what somebody knows of the owner", () => {
     const box = await drawn((state) => <Knows state={state} who={BEN} />);
     expect(box.textContent).toContain("cannot be taken back");
     expect(box.textContent).toContain("3 times");
+    expect([...box.querySelectorAll("a")].map((one) => one.getAttribute("href"))).toEqual(["#/agent/permissions", "#/agent/threads/thr_1", "#/agent/spaces/spc_1"]);
     await press(box, "Ask me again");
     expect(calls).toContainEqual(["permissions", { field: "dietary", level: "ask", counterpart: BEN }]);
   });
@@ -100,5 +106,13 @@ describe("a proposal that rests on memory", () => {
     const box = await drawn((state) => <Card state={state} one={one} />);
     expect(box.querySelector("[aria-label='From memory']")!.textContent).toContain("central Reading");
     expect(box.querySelector("[aria-label='From memory']")!.textContent).toContain("as Ben told");
+  });
+});
+
+describe("how well somebody is known", () => {
+  it("is said in plain words, and what counts nothing is left out", () => {
+    const signals = ["1 successful thread", "0 declined resolutions", "user promoted to always_share 2 fields"];
+    expect(trustText("Ben", "new", signals)).toBe("You and Ben have not arranged much yet: 1 thing was arranged, 2 things go there without a question.");
+    expect(trustText("Ben", "odd", ["something else"])).toBe("odd: something else.");
   });
 });

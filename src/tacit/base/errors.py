@@ -45,12 +45,16 @@ class Unavailable(TacitError):
 
 
 class Corrupt(TacitError):
-    """What is stored cannot be trusted. Stop; `hint` says what a person should do."""
+    """What is stored cannot be trusted. Stop; `hint` says what a person should do.
 
-    def __init__(self, message: str, *, hint: str) -> None:
+    `damaged` names the parts that are hurt, where those alone are and the rest can be used.
+    """
+
+    def __init__(self, message: str, *, hint: str, damaged: tuple[str, ...] = ()) -> None:
         super().__init__(f"{message} ({hint})")
         self.message = message
         self.hint = hint
+        self.damaged = damaged
 
 
 class Bug(TacitError):

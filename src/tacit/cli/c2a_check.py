@@ -112,7 +112,12 @@ async def _envelope(bench: Bench) -> None:
 
 
 async def _directedness(bench: Bench) -> None:
-    await bench.say("lunch was good today")
+    # Said by another: what an asker says just before belongs to the question (C2A-083).
+    said = await bench.bob.call(
+        "chat.send_message", target="conversation:main", content="lunch was good today",
+        idempotencyKey="directedness-1", visibility="channel", directedness="ambient",
+    )  # fmt: skip
+    _require("error" not in said, "an agent may not speak to the room")
     event = await bench.say("@ada and the date?")
     params = await bench.ada.delivery()
     _require(params["eventId"] == event, "something said to the room was pushed")

@@ -90,15 +90,14 @@ def belongs(
 
     `since` is when we had that, by our own clock; the hub's times keep apart what was written far apart.
     """
-    key, own = key_of(event), question.key
-    thread = own[2]
+    key, own, thread = key_of(event), question.key, question.thread
     # Who wrote it, where, and who may read it; the thread alone may differ, for a reply opens one.
     if (key[:2], key[3:]) != (own[:2], own[3:]) or is_apart(event):
         return False
-    if event.thread:
-        return event.thread == thread or question.holds(event.thread)
-    if thread:
-        return False
+    if event.thread and not thread:
+        return question.holds(event.thread)
+    if event.thread or thread:
+        return event.thread == thread
     if corrects(event) or is_added(event):
         return True
     cap = settings.compose_cap_ms * MS

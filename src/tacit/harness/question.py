@@ -107,6 +107,11 @@ class Question:
         first = self.window.first if self.window is not None else ""
         return next((one.created_at for one in self.events if one.event_id == first), Moment(0))
 
+    @property
+    def thread(self) -> str:
+        """The thread that it is in, or that a piece of it has opened: it goes on there and nowhere else."""
+        return self.key[2] or next((one.thread for one in self.events if one.thread), "")
+
     def holds(self, event_id: str) -> bool:
         """Is this one of its fragments, standing or taken back?"""
         return any(one.event_id == event_id for one in self.events)
@@ -134,6 +139,8 @@ def takes(question: Question, event: Delivered, now: Moment, settings: Settings)
     only arrives together, after an absence.
     """
     if question.window is None or question.key != key_of(event) or now >= closes_at(question, settings):
+        return False
+    if question.thread != (event.thread or ""):
         return False
     if is_added(event) or all(is_added(one) for one in question.live):
         # The hub has looked at the times, and says that it is one question.

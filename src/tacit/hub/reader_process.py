@@ -71,7 +71,7 @@ class _Listening:
 def answer(alone: LedgerAlone, path: Path, asked: ReadAsked | LookAsked, stopping: Stopping) -> ReadTold:
     """Carry one read out."""
     try:
-        with read_faults(path), stopping.on(alone.ledger.reader.connection):
+        with stopping.on(alone.ledger.reader.connection), read_faults(path, alone.ledger.reader):
             if isinstance(asked, LookAsked):
                 return ReadTold.found(asked.number, alone.look(asked.call))
             params = msgspec.json.decode(asked.params, type=READS[asked.name][0])

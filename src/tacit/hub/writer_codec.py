@@ -87,7 +87,8 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
             case Refused():
                 return cls("refused", error.message, error.code, error.details)
             case Corrupt():
-                return cls("corrupt", error.message, hint=error.hint)
+                details = {"damaged": list(error.damaged)} if error.damaged else {}
+                return cls("corrupt", error.message, details=details, hint=error.hint)
             case _:
                 return cls("unavailable", str(error))
 
@@ -98,7 +99,8 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
                 row = str(self.details.get("row", ""))
                 return Refused(self.code, self.message, row=row, details=self.details)
             case "corrupt":
-                return Corrupt(self.message, hint=self.hint)
+                damaged = tuple(self.details.get("damaged", ()))
+                return Corrupt(self.message, hint=self.hint, damaged=damaged)
             case _:
                 return Unavailable(self.message)
 

@@ -68,13 +68,21 @@ class Circle:
                 one.settle()
             did = self.carry()
             for one in self.desks.values() if share else ():
-                for question in one.questions("consent"):
-                    fields = one.content(question)["fields"]
-                    known = [each["field"] for each in fields if len(each["values"]) == 1]
-                    one.answer(question, share=dict.fromkeys(known), decline_all=not known)
-                    did = True
+                did |= self._shared(one)
             if not did:
                 return
+
+    def share(self, name: str) -> None:
+        """One owner shares what it is asked for."""
+        assert self._shared(self[name])
+
+    def _shared(self, one: Desk) -> bool:
+        asked = one.questions("consent")
+        for question in asked:
+            fields = one.content(question)["fields"]
+            known = [each["field"] for each in fields if len(each["values"]) == 1]
+            one.answer(question, share=dict.fromkeys(known), decline_all=not known)
+        return bool(asked)
 
     def carry(self) -> bool:
         """Hand over what waits; whether there was anything."""

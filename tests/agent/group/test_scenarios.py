@@ -113,16 +113,17 @@ def test_diana_never_answers_and_the_owner_goes_on_with_three():
 def test_whoever_answers_after_the_others_went_on_is_told_how_it_ended():
     people = four(charlie=BOTH)
     anna, diana = people["anna"], people["diana"]
+    anna.peers.pop(diana.me, None)  # her agent is one that anna's has never heard
     group_id = people.ask(share=False)
     for name in ("bob", "charlie"):
-        people[name].answer(people[name].question("consent"), share={"time_windows": None})
+        people.share(name)
     people.settle(share=False)
     people.later(2 * DAY + HOUR, share=False)
     anna.answer(anna.question("escalation"), choose=0)
     people.settle(share=False)
     assert own_thread(diana, group_id).is_open, "her agent had said nothing of what it takes"
     anna.peers[diana.me] = Peer(diana.me, frozenset(FEATURES), heard=True, version="a2acp/0.2")
-    diana.answer(diana.question("consent"), share={"time_windows": None})
+    people.share("diana")
     people.settle(share=False)
     ended = own_thread(diana, group_id)
     assert (ended.state, ended.closed_reason) == ("DECLINED", "went_on_without")

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from tests.agent.arrangements import pair, share
+from tests.agent.arrangements import pair, people, share
 from tests.agent.spaces.company import company
 
 from tacit.agent.engine.answering import Answer
@@ -483,3 +483,59 @@ async def test_a_program_reads_spaces_as_quotations_and_writes_what_everybody_th
         kept = await asked(anna, "update_space", space_id=space_id, changes={"budget": "40 pounds"})
         assert kept["status"] == "consent_needed"
         assert (await both.question(anna, "space_write"))["fields"][0]["field"] == "budget"
+
+
+EVENING = {"category": "scheduling", "summary": "game night on Friday evening", "urgency": "normal"}
+
+
+@pytest.mark.spec("A2ACP-266", "A2ACP-183")
+async def test_of_a_programs_group_whoever_the_owner_wants_nothing_said_to_hears_of_nothing(tmp_path):
+    async with people(tmp_path, "anna", "ben", "cleo", "diana") as (everybody, anna, ben, cleo, diana):
+        others = [ben.me, cleo.me, diana.me]
+        wish = await asked(anna, "begin_group", participants=others, intent=EVENING)
+        group_id = wish["thread_id"]
+        for one in (await anna.pending())["questions"]:
+            said = Answer(decline_all=True) if one["counterpart"] == diana.me else share(one)
+            await anna.answer(one["question_id"], said)
+        for one in (ben, cleo):
+            await everybody.question(one, "consent")
+        seen = await asked(anna, "get_group", thread_id=group_id)
+        assert {one["agent"]: one["status"] for one in seen["participants"]}[diana.me] == "left_out"
+        assert seen["may_coordinate"] == [ben.me, cleo.me]
+        # A program hands on what it began; what its owner began it does not.
+        own = (await anna.ask("lunch on Thursday", [ben.me, cleo.me]))["thread_id"]
+        kept = await refused(anna, "transfer_group", thread_id=own, to=ben.me)
+        assert kept.code == "not_of_a_program"
+        await asked(anna, "transfer_group", thread_id=group_id, to=ben.me)
+        await everybody.state(anna, group_id, "COMPLETED")
+        assert (await anna.group(group_id))["coordinator"] == ben.me
+        assert diana.post.store.rows("SELECT 1 FROM history WHERE direction='in' AND peer=?", anna.me) == []
+
+
+@pytest.mark.spec("A2ACP-266", "A2ACP-173")
+async def test_a_program_begins_no_group_of_strangers_of_nothing_or_without_end(tmp_path):
+    async with people(tmp_path, "anna", "ben", "cleo", "diana") as (_, anna, ben, cleo, diana):
+        both = [ben.me, cleo.me]
+        cases = [
+            ({"participants": both, "intent": PLAIN}, "not_supported"),
+            ({"participants": [ben.me, "eve@relay.example"], "intent": EVENING}, "not_a_contact"),
+            ({"participants": [ben.me, ben.me], "intent": EVENING}, "bad_group"),
+            ({"participants": both, "intent": EVENING, "quorum": 9}, "bad_confirmation"),
+            ({"participants": both, "intent": EVENING, "quorum": 0}, "invalid_request"),
+            ({"participants": both, "intent": EVENING, "quorum": 2, "in_order": True}, "bad_confirmation"),
+            ({"participants": both, "intent": EVENING, "after": "thr_" + "a" * 26}, "unknown_thread"),
+            ({"participants": both * 6, "intent": EVENING}, "invalid_request"),
+        ]  # fmt: skip
+        for given, code in cases:
+            assert (await refused(anna, "begin_group", **given)).code == code, given
+        assert (await anna.threads(every=True))["threads"] == []
+        for day in ("Friday", "Saturday"):
+            intent = {**EVENING, "summary": f"game night on {day} evening"}
+            await asked(anna, "begin_group", participants=[ben.me, cleo.me, diana.me], intent=intent)
+        flood = await refused(
+            anna,
+            "begin_group",
+            participants=[*both, diana.me],
+            intent={**EVENING, "summary": "lunch on Sunday"},
+        )
+        assert flood.code == "too_many_waiting"

@@ -217,6 +217,11 @@ async def test_an_owner_is_told_of_what_concerns_it_and_finds_the_rest_in_the_li
             "phase", "next_actions",
         ]  # fmt: skip
         assert not any(one["new"] for one in (await anna.space("show", space_id=space_id))["changes"])
+        # What one writes oneself is no news, neither in the space nor in the list of all.
+        await anna.space("set", space_id=space_id, field="status", value="my own")
+        shown = await anna.space("show", space_id=space_id, look=False)
+        assert [one["new"] for one in shown["changes"] if one["value"] == "my own"] == [False]
+        assert [one["new"] for one in (await anna.space("list"))["spaces"]] == [0]
         await anna.space("notify", space_id=space_id, what="none")
         await ben.space("set", space_id=space_id, field="status", value="done")
         await both.sees(anna, space_id, status="done")

@@ -31,7 +31,7 @@ def test_priorities_and_reasons_are_closed_sets_and_unknown_priorities_are_norma
         "direct_message", "direct_mention", "role_mention", "assignment", "approval", "blocker", "thread_question",
         "thread_participation", "to_other", "no_task", "ambient", "status", "gratitude", "reaction", "cancellation",
         "safety", "leave_request", "edited_after_response", "escalation", "digest", "loop_stopped",
-        "added",
+        "added", "hold",
     }  # fmt: skip
     assert lead_gets(event("@lead look", urgency="whenever")).priority == "normal"
 

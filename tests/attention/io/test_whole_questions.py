@@ -104,3 +104,13 @@ def test_a_call_in_the_open_carries_the_lines_before_it_as_its_window(house: Hou
     params = encode(draft.delivered)
     assert params["injection"]["context"] == "thread_window"
     assert [one["content"] for one in params["threadWindow"]] == ["the build is red"]
+
+
+@pytest.mark.spec("C2A-083")
+def test_what_goes_on_with_a_dialogue_is_begun_without_a_name_and_added_to(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann which port")
+    house.say(GROUP, "ann", "7434", reply_to=asked.id, to=["user"], conversation={"kind": "channel"})
+    house.clock.move(20)
+    house.sent()
+    talk(house, "and which host is that?", "it refuses me")
+    assert got(house) == ["and which host is that?", "it refuses me"]

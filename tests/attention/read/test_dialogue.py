@@ -67,7 +67,8 @@ def test_it_gets_less_sure_with_time_and_is_nobody_else_s(
 def test_what_an_author_adds_to_their_own_words_is_no_second_question() -> None:
     room = Talk()
     room.line(0, "@lead hey")
-    assert gets(room.line(5, "staging shows an old certificate")) == ("must_not_respond", "tool_mailbox")
+    # A piece of the first one: it obliges nobody anew, and is read with it.
+    assert gets(room.line(5, "staging shows an old certificate")) == ("may_respond", "buffered")
 
 
 def test_whoever_turns_to_somebody_else_has_left_the_dialogue() -> None:

@@ -110,7 +110,7 @@ def test_by_names_only_a_line_without_one_answers_nothing() -> None:
 def test_an_agent_that_went_on_without_an_answer_no_longer_waits_and_only_so_many_do() -> None:
     room = asked()
     room.line(20, "I have taken staging.", by="lead", reply_to="m1")
-    assert room.attention.awaited.agents("main", "usr:ann") == frozenset()
+    assert room.attention.asking.awaited.agents("main", "usr:ann") == frozenset()
     for number in range(KEPT + 2):
         room.line(30 + number, "Which one?", by=f"agent{number}", mentions=["usr:ann"])
-    assert len(room.attention.awaited.agents("main", "usr:ann")) == KEPT
+    assert len(room.attention.asking.awaited.agents("main", "usr:ann")) == KEPT

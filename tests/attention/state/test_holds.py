@@ -124,3 +124,33 @@ def test_it_can_be_held_again_and_what_it_has_rested_counts_once(house: House) -
     assert before is not None
     assert owed(house, event).deadline_at == before + 300 * 1_000_000
     house.assert_rebuilds()
+
+
+@pytest.mark.spec("C2A-081")
+def test_what_is_still_owed_is_steered_without_a_name_however_late_and_to_however_many(house: House) -> None:
+    event = house.say(GROUP, "usr:eve", "@ann and @ben please compare the two indexes")
+    house.clock.move(200)
+    house.say(GROUP, "usr:eve", "hold on")
+    assert is_held(owed(house, event))
+    assert is_held(house.attention.obligations.get(event.id, "ben"))
+    house.say(GROUP, "usr:eve", "go on")
+    house.clock.move(250)
+    off = house.say(GROUP, "usr:eve", "never mind, found it")
+    called_off = [
+        one.data["session"]
+        for one in house.events(GROUP)
+        if one.kind == "x.c2a.delivery"
+        and one.data["event_id"] == off.id
+        and one.data["reason"] == "cancellation"
+    ]
+    assert called_off == ["ann", "ben"]
+
+
+def test_who_has_turned_to_somebody_else_or_was_answered_steers_nothing_by_a_bare_word(house: House) -> None:
+    event = asked(house)
+    house.say(GROUP, "usr:bob", "@Eve are you coming to lunch?")
+    house.say(GROUP, "usr:eve", "never mind")
+    house.say(GROUP, "usr:eve", "hold on")
+    assert not is_held(owed(house, event))
+    reasons = [one.data["reason"] for one in house.events(GROUP) if one.kind == "x.c2a.delivery"]
+    assert "cancellation" not in reasons

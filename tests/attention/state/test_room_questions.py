@@ -237,3 +237,18 @@ def test_nobody_is_told_of_what_is_heard_asks_nothing_or_calls_nobody(house: Hou
     for by, text in UNCALLED:
         house.say(GROUP, by, text)
         assert called(house) == [], text
+
+
+def test_a_service_cannot_be_told_and_what_it_brings_is_taken_all_the_same(house: House) -> None:
+    outside = {"author": {"id": "x:eve", "kind": "human", "displayName": "Eve"}}
+    house.say(GROUP, "svc:bridge", "@reviewers who has time for a look?", **outside)
+    asked = house.say(GROUP, "svc:bridge", ASKED, **outside)
+    for _ in range(4):
+        pass_time(house, SILENCE)
+    assert offered(house, asked.id) == ["ann", "ben"]
+    first = house.say(GROUP, "user", "@ann which port is it?")
+    house.say(GROUP, "ann", "8080", reply_to=first.id)
+    house.say(GROUP, "svc:bridge", "@ann which port is it?", **outside)
+    notices = [one.data["target_actor_id"] for one in house.events(GROUP) if one.kind == "system.notify"]
+    assert notices == []
+    house.assert_rebuilds()

@@ -380,6 +380,25 @@ def test_deferred_work_comes_back(house: House) -> None:
     assert piece_of(house, asked.id, "ann").retry_at is None
 
 
+@pytest.mark.parametrize("deferred_first", [True, False])
+def test_the_time_that_its_agent_said_stands_whichever_record_comes_first(
+    house: House, *, deferred_first: bool
+) -> None:
+    asked = house.say(GROUP, "user", QUESTION)
+    tomorrow = house.clock.now() + 86_400_000_000
+
+    def told() -> None:
+        house.report("ann", asked.id, "waiting", code="over_budget", message="Tomorrow.", retry_at=tomorrow)
+
+    if not deferred_first:
+        told()
+    house.call("ann", "chat.defer", eventId=asked.id, reason="the budget is used up", eta="PT24H")
+    assert house.attention.obligations.of_event(asked.id)[0].resurfaces_at < tomorrow
+    if deferred_first:
+        told()
+    assert piece_of(house, asked.id, "ann").retry_at == tomorrow
+
+
 # -- values
 
 

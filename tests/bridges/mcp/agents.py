@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tacit.agent.io import door
-from tests.agent.arrangements import pair
+from tests.agent.arrangements import pair, people
 from tests.bridges.mcp.rooms import TACIT, Agent, environment
 
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ NEED = {"field": "favourite_colour", "reason": "to paint the fence", "priority":
 
 
 @contextlib.asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[tuple[Any, Any, Any]]:
-    """Anna's agent answers at its socket, and both turn by themselves."""
-    async with pair(folder) as (both, anna, ben), door.served(anna, anna.folder):
+async def running(folder: Path, *friends: str) -> AsyncIterator[tuple[Any, ...]]:
+    """Anna's agent answers at its socket, and all turn by themselves; with friends named, they beside Ben."""
+    playing = people(folder, "anna", "ben", *friends) if friends else pair(folder)
+    async with playing as (both, *agents), door.served(agents[0], agents[0].folder):
         stopped = asyncio.Event()
-        wheels = [asyncio.ensure_future(one.run(stopped)) for one in (anna, ben)]
+        wheels = [asyncio.ensure_future(one.run(stopped)) for one in agents]
         try:
-            yield both, anna, ben
+            yield both, *agents
         finally:
             stopped.set()
             await asyncio.gather(*wheels)

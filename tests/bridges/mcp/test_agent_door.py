@@ -21,9 +21,9 @@ from tests.bridges.mcp.test_inspector import inspector, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-TWELVE = [
+NAMES = [
     "send_context", "request_context", "respond_context", "propose_resolution", "update_intent", "fork_thread",
-    "list_threads", "get_thread", "list_pending", "wait_for_packet", "list_spaces", "update_space",
+    "begin_group", "transfer_group", "get_group", "list_threads", "get_thread", "list_pending", "wait_for_packet", "list_spaces", "update_space",
 ]  # fmt: skip
 
 
@@ -34,7 +34,7 @@ async def test_a_program_of_either_era_has_a_dinner_arranged_while_the_owner_ans
 ) -> None:
     async with running(tmp_path) as (both, anna, ben), program(anna.folder, mode) as model:
         tools = (await model.client.list_tools()).tools
-        assert [one.name for one in tools] == TWELVE == list(TOOLS)
+        assert [one.name for one in tools] == NAMES == list(TOOLS)
         begun = await model.done("send_context", to=ben.me, intent=DINNER, context={})
         assert begun["state"] == "INITIATED"
         asked = await model.done("list_pending")
@@ -60,6 +60,45 @@ async def test_a_program_of_either_era_has_a_dinner_arranged_while_the_owner_ans
         ]
 
 
+GAME_NIGHT = {"category": "scheduling", "summary": "game night on Friday evening", "urgency": "normal"}
+
+
+@pytest.mark.spec("A2ACP-264", "A2ACP-266", "A2ACP-173")
+async def test_a_program_has_an_evening_arranged_with_two_while_the_owner_answers_elsewhere(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "cleo") as (all_three, anna, ben, cleo), program(anna.folder) as model:
+        wish = {"participants": [ben.me, cleo.me], "intent": GAME_NIGHT}
+        begun = await model.done("begin_group", **wish)
+        group_id = begun["thread_id"]
+        # For each of them the owner reads what is said; until then nobody hears of it.
+        assert [one["counterpart"] for one in begun["questions"]] == [ben.me, cleo.me]
+        assert all(one["fields"][0]["field"] == "words_of_programs" for one in begun["questions"])
+        assert (await model.done("begin_group", **wish))["thread_id"] == group_id
+        early = await model.refused("transfer_group", thread_id=group_id, to=ben.me)
+        assert early["code"] == "too_early"
+        for one in (await anna.pending())["questions"]:
+            await anna.answer(one["question_id"], share(one))
+        for one in (ben, cleo):
+            asked = await all_three.question(one, "consent")
+            await one.answer(asked["question_id"], share(asked))
+        # Both have answered; what it comes to holds the owner's own times, and is the owner's to release.
+        asked = await all_three.question(anna, "consent")
+        seen = await model.done("get_group", thread_id=group_id)
+        assert {one["status"] for one in seen["participants"]} == {"context_received"}
+        assert (seen["windows"], seen["may_coordinate"]) == ([], [ben.me, cleo.me])
+        waits = await model.refused("transfer_group", thread_id=group_id, to=ben.me)
+        assert (waits["code"], waits["details"]["question_id"]) == ("owner_is_asked", asked["question_id"])
+        await anna.answer(asked["question_id"], share(asked))
+        for one in (anna, ben, cleo):
+            proposed = await all_three.question(one, "checkpoint")
+            if one is anna:
+                seen = await model.done("get_group", thread_id=group_id)
+                assert seen["windows"][0]["available_count"] == 3
+            await one.answer(proposed["question_id"], Answer(confirm=True))
+        await all_three.state(anna, group_id, "COMPLETED")
+
+
 @pytest.mark.spec("A2ACP-265")
 async def test_what_is_wrong_comes_back_as_a_tool_error_with_its_code_and_repeats_nothing(
     tmp_path: Path,
@@ -74,6 +113,11 @@ async def test_what_is_wrong_comes_back_as_a_tool_error_with_its_code_and_repeat
             ("request_context", {"to": ben.me, "intent": DINNER, "needs": [NEED] * 6}, "invalid_request"),
             ("get_thread", {"thread_id": "thr_" + "a" * 26}, "unknown_thread"),
             ("get_thread", {"thread_id": "../../etc"}, "invalid_request"),
+            ("get_group", {"thread_id": "thr_" + "a" * 26}, "unknown_thread"),
+            ("transfer_group", {"thread_id": "thr_" + "a" * 26, "to": ben.me}, "unknown_thread"),
+            ("begin_group", {"participants": [ben.me], "intent": DINNER}, "invalid_request"),
+            ("begin_group", {"participants": [ben.me] * 2, "intent": DINNER}, "bad_group"),
+            ("begin_group", {"participants": [ben.me, "eve@relay.example"], "intent": DINNER}, "not_a_contact"),
             ("wait_for_packet", {"timeout_seconds": 3600}, "invalid_request"),
             ("wait_for_packet", {"thread_id": "thr_" + "a" * 26}, "unknown_thread"),
             ("update_space", {"space_id": "spc_a", "changes": {"status": "x"}}, "unknown_space"),
@@ -196,11 +240,13 @@ async def test_the_inspector_finds_nothing_to_complain_about_in_the_agents_tools
 
         async def ask(*words: str) -> Any:
             # Its own options follow two dashes: the command has some too.
-            code, out, err = await run(found, "--cli", *entry, *words, home=tmp_path)
+            code, out, err = await run(
+                found, "--cli", *entry, *words, "--connect-timeout", "60000", home=tmp_path
+            )
             assert code == 0, (out, err)
             return json.loads(out)
 
         tools = await ask("--method", "tools/list", "--strict")
-        assert [one["name"] for one in tools["tools"]] == TWELVE
+        assert [one["name"] for one in tools["tools"]] == NAMES
         listed = await ask("--method", "tools/call", "--tool-name", "list_threads")
         assert listed["structuredContent"]["threads"] == []

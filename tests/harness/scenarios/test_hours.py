@@ -90,6 +90,7 @@ async def test_a_correction_an_unrelated_question_and_a_stop_during_a_job(rig, c
 @pytest.mark.spec("C2A-163", "C2A-176")
 async def test_a_model_that_is_down_for_an_hour_is_waited_for_and_then_answers_everybody(rig, clocked, model):
     home = clocked
+    await home.rules(dialogue=False)  # else what is said right after it is more of the first question
     model.follow(lambda seen: Status(503))
     async with home.agent("ada", driver_of(rig, home, model)) as ada:
         asked = [await home.ask(ada, "@ada is the build green?")]

@@ -158,6 +158,12 @@ export function valueText(value: unknown, most = 600): string {
   return plain(typeof value === "string" ? value : String(value ?? ""), most);
 }
 
+/** The value of a field; a word of the vocabulary reads as one. */
+export function fieldValue(field: string, value: unknown): string {
+  const text = valueText(value);
+  return field === "event_type" ? text.replaceAll("_", " ") : text;
+}
+
 const PLACES: Record<string, string> = { terminal: "at the terminal", inbox: "in the inbox", page: "on its own page", room: "in the room" };
 
 /** Where a question was answered, in words. */

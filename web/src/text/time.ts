@@ -26,6 +26,9 @@ export function dayOf(ts: string, now = new Date()): string {
   return (at.getFullYear() === now.getFullYear() ? day : dayOfYear).format(at);
 }
 
+/** A day inside a sentence. */
+export const onDay = (ts: string): string => dayOf(ts).replace(/^(Today|Yesterday)$/, (word) => word.toLowerCase());
+
 function startOfDay(at: Date): number {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime();
 }

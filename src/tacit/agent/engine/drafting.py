@@ -30,7 +30,15 @@ from tacit.agent.brain import numbers
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent import values
 from tacit.agent.consent.tiers import Tier, canonical, tier
-from tacit.agent.engine import asking, considering, proposing, recalling, sending
+from tacit.agent.engine import (
+    asking,
+    considering,
+    grouping,
+    proposing,
+    recalling,
+    sending,
+    transferring,
+)
 from tacit.agent.engine.consenting import (
     DRAFT,
     ask_consent,
@@ -46,6 +54,7 @@ from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Goal, Need
 from tacit.agent.packets import formats
 from tacit.agent.packets.windows import read_windows
+from tacit.agent.threads.state import HUB
 from tacit.agent.threads.states import NEGOTIABLE, State
 from tacit.base.errors import Refused
 
@@ -126,6 +135,38 @@ def begin(
     if waiting >= MOST_WAITING:
         raise Refused("too_many_waiting", "several wishes of programs are open already", row="A2ACP-266")
     return ask(ws, goal, peer, facts, urgent=urgent, thread_id=thread_id)
+
+
+def begin_group(ws: Workspace, goal: Goal, others: Sequence[str], *, thread_id: str, **how: Any) -> str:
+    """Begin a group for a program's wish; the same wish to the same people, while it is open, is one group.
+
+    Each participant has a thread of its own, and counts as one: before it begins, the owner reads the words.
+    """
+    for name in list(ws.book.open_threads):
+        own = ws.thread(name)
+        if own.role != HUB or not _of_a_program(ws, own):
+            continue
+        people = set(ws.book.groups[own.group].members) - {ws.me}
+        if people == set(others) and msgspec.convert(ws.read(own.goal), Goal).summary == goal.summary:
+            return own.group
+    waiting = sum(_of_a_program(ws, ws.thread(name)) for name in list(ws.book.open_threads))
+    if waiting + len(others) > MOST_WAITING:
+        raise Refused("too_many_waiting", "several wishes of programs are open already", row="A2ACP-266")
+    return grouping.begin(ws, goal, others, thread_id=thread_id, **how)
+
+
+def hand_over(ws: Workspace, group_id: str, to: str) -> None:
+    """Offer the coordinator's role in a group that a program began; others of the owner's are not its own."""
+    group = ws.book.groups.get(group_id)
+    hub = ws.book.threads.get(ws.book.legs.get((group_id, ws.me), ""))
+    if group is None or hub is None:
+        raise Refused("unknown_thread", "this agent coordinates no such group", row="A2ACP-173")
+    if not _of_a_program(ws, hub):
+        raise Refused("not_of_a_program", "a program hands on what a program has begun", row="A2ACP-266")
+    waiting = ws.open_questions(hub.thread_id, "consent", *_STANDS)
+    if waiting:
+        raise _asked(waiting[0])
+    transferring.offer(ws, group, to)
 
 
 def ask(

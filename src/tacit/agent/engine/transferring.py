@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, cast
 import msgspec
 
 from tacit.agent.brain import occasions
-from tacit.agent.engine import grouping, sending
+from tacit.agent.engine import asking, grouping, sending
 from tacit.agent.engine.members import group_of, hub_of, leg_of, legs_of, open_legs, regroup
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import confirmation
@@ -60,6 +60,8 @@ def _leg_offered(ws: Workspace, group: Group, to: str) -> Thread:
     leg = leg_of(ws, group, to)
     if leg is None or not leg.is_open or hub_of(ws, leg).state not in NEGOTIABLE:
         raise Refused("too_late", "a proposal stands, or it is over", row="A2ACP-183")
+    if asking.opens(leg):
+        raise Refused("too_early", "they have not heard of it yet", row="A2ACP-183")
     if not ws.peer_of(to).can(version.MULTI_PARTY):
         raise Refused("not_supported", "the other agent knows no groups", row="A2ACP-278")
     return leg

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.agent.engine import asking, concluding, considering, grouping
-from tacit.agent.engine.members import is_hub
+from tacit.agent.engine.members import hub_of, is_hub
 from tacit.agent.engine.view import view_of
 from tacit.agent.threads import records
+from tacit.agent.threads.groups import LEFT_OUT
 from tacit.agent.threads.state import LEG
 from tacit.agent.threads.states import State
 
@@ -52,3 +53,6 @@ def take(ws: Workspace, seen: Outlook, thought: Thought | None) -> None:
     outcome = asking.begin(ws, seen.view, seen.windows)
     steps = (("PARSE", "the owner's own wish"), ("CONSTRUCT", outcome))
     ws.say(records.Cycled(thread.thread_id, seen.token, steps))
+    if thread.role == LEG and not ws.thread(thread.thread_id).is_open:
+        # The owner wants nothing said to this one: the group goes on without it, and it hears of nothing.
+        grouping.leave(ws, hub_of(ws, thread), [thread.peer], LEFT_OUT)

@@ -11,6 +11,7 @@ handed out as data.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,11 +19,13 @@ from msgspec import structs
 
 from tacit.agent.brain import port
 from tacit.agent.engine import asking, drafting, proposing
+from tacit.agent.engine.members import legs_of
 from tacit.agent.engine.view import view_of
+from tacit.agent.group import membership
 from tacit.agent.io import people, spaces
 from tacit.agent.negotiation import facts
 from tacit.agent.negotiation.goal import Need
-from tacit.agent.packets import vocabulary
+from tacit.agent.packets import packet, vocabulary
 from tacit.agent.packets.tools import LONGEST_WAIT, TOOLS
 from tacit.agent.spaces.state import JOINED
 from tacit.agent.threads import records
@@ -30,6 +33,7 @@ from tacit.agent.threads.state import THEM
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import set_off
+from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
     Given = dict[str, Any]
 
 DEFAULT_WAIT: Final = 25.0
+OPENING_WAIT: Final = 20.0
+"""Seconds for the first step of a wish: a call that returns before has nothing to tell its owner."""
+_LOOK_AGAIN: Final = 0.2
 MOST_PACKETS: Final = 50
 _SHOWN: Final = (
     "intent",
@@ -98,8 +105,73 @@ async def _begin(agent: Commands, given: Given, said: Fields, needs: list[Need])
     known: Fields = {"fields": values} if values else {}
     urgent = goal.urgency == "urgent"
     thread_id = await agent.decide(lambda ws: drafting.begin(ws, goal, peer, known, urgent=urgent))
-    await agent.refresh()
+    await _opened(agent, [thread_id])
     return _stands(agent, thread_id)
+
+
+async def begin_group(agent: Commands, given: Given) -> Fields:
+    """Arrange something with several: each of them is a contact, and for each the owner reads the words."""
+    intent = cast("Fields", given["intent"])
+    named = [str(address.parse_typed(one)) for one in cast("list[str]", given["participants"])]
+    others = [people.accepted(agent, one) for one in named]
+    membership.chosen(agent.me, others)
+    summary = str(intent["summary"])
+    task = port.Task(port.READ_REQUEST, agent.clock.now(), agent.outside.zone(), text=summary)
+    goal = drafting.goal_of((await agent.think(task)).goal, intent, {}, ())
+    begun: str = await agent.decide(
+        lambda ws: drafting.begin_group(
+            ws,
+            goal,
+            others,
+            thread_id=packet.identifier("thr_", ws.draw(17)),
+            quorum=given.get("quorum"),
+            in_order=bool(given.get("in_order")),
+            parent=str(given.get("after") or ""),
+        )
+    )
+    await _opened(agent, _legs(agent, begun))
+    return _group_stands(agent, begun)
+
+
+async def transfer_group(agent: Commands, given: Given) -> Fields:
+    """Offer the coordinator's role in a group of a program's to another in it."""
+    group_id, to = str(given["thread_id"]), str(address.parse_typed(str(given["to"])))
+    await agent.decide(lambda ws: drafting.hand_over(ws, group_id, to))
+    await agent.refresh()
+    return _group_stands(agent, group_id)
+
+
+def _group_stands(agent: Commands, group_id: str) -> Fields:
+    """Where a group stands, with what the owner is asked in it or about one of its people."""
+    stands = _stands(agent, group_id)
+    ws = agent.workspace()
+    asked = [_question(agent, one) for name in _legs(agent, group_id) for one in ws.open_questions(name)]
+    return {**stands, "questions": [*stands["questions"], *asked]}
+
+
+def _legs(agent: Commands, group_id: str) -> list[str]:
+    ws = agent.workspace()
+    group = ws.book.groups[group_id]
+    return [one.thread_id for one in legs_of(ws, group)]
+
+
+async def _opened(agent: Commands, names: list[str]) -> None:
+    """Until the owner is asked, or the first packet is written: the wheel may be turning for something else.
+
+    What a model thinks over first takes longer than a caller waits; the question is then listed later.
+    """
+    await agent.refresh()
+
+    def waits(name: str) -> bool:
+        thread = agent.workspace().thread(name)
+        return asking.opens(thread) and thread.is_open and not agent.workspace().open_questions(name)
+
+    loop = asyncio.get_running_loop()
+    until = loop.time() + OPENING_WAIT
+    with agent.changes.followed() as follower:
+        while any(map(waits, names)) and loop.time() < until:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(follower.next(), _LOOK_AGAIN)
 
 
 async def respond_context(agent: Commands, given: Given) -> Fields:
@@ -249,6 +321,16 @@ async def get_thread(agent: Commands, given: Given) -> Fields:
     }
 
 
+async def get_group(agent: Commands, given: Given) -> Fields:
+    """A group; its sums hold the owner's own times, and are shown once the owner has let them be told."""
+    group_id = str(given["thread_id"])
+    found = await agent.group(group_id)
+    hub = agent.journal.book.threads.get(group_id)
+    told = bool(found["asked_to_bend"]) or (hub is not None and hub.proposal is not None)
+    sums: Fields = {} if told else {"windows": [], "trade_off": None, "binding": None}
+    return {"untrusted": True, **found, **sums}
+
+
 async def wait_for_packet(agent: Commands, given: Given) -> Fields:
     """What counterparts have sent since a cursor; waits for the first when there is nothing yet."""
     seconds = min(max(float(given.get("timeout_seconds", DEFAULT_WAIT)), 0.0), LONGEST_WAIT)
@@ -271,11 +353,17 @@ async def wait_for_packet(agent: Commands, given: Given) -> Fields:
                 continue
 
 
+def _is_in(agent: Commands, thread_id: str, wanted: str | None) -> bool:
+    """Whether a packet's thread is the one that is waited for, or one of its group."""
+    known = agent.journal.book.threads.get(thread_id)
+    return wanted in {None, thread_id, known.group if known is not None and known.group else thread_id}
+
+
 def _received(agent: Commands, since: int, thread_id: str | None) -> tuple[list[Fields], int]:
     found: list[Fields] = []
     end = agent.journal.end()
     for position, one, at in agent.journal.after(since, "x.a2acp.received"):
-        if not isinstance(one, records.Received) or (thread_id is not None and one.thread_id != thread_id):
+        if not isinstance(one, records.Received) or not _is_in(agent, one.thread_id, thread_id):
             continue
         fields = agent.vault.packet(one.peer, one.packet_id, THEM) or {}
         found.append(
@@ -330,6 +418,9 @@ _DONE: Final[dict[str, Callable[[Commands, Given], Awaitable[Fields]]]] = {
     "propose_resolution": propose_resolution,
     "update_intent": update_intent,
     "fork_thread": fork_thread,
+    "begin_group": begin_group,
+    "transfer_group": transfer_group,
+    "get_group": get_group,
     "list_threads": list_threads,
     "get_thread": get_thread,
     "list_pending": list_pending,

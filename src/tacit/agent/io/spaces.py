@@ -229,7 +229,7 @@ def _line(ws: Workspace, space: Space) -> Fields:
             1 for one, key in list(ws.book.space_cells) if one == space.space_id
             and not ws.book.space_cells[one, key].deleted
         ),
-        "new": space.changes - space.seen,
+        "new": sum(_is_news(ws, space, one) for one in _kept(ws, space, space.seen)),
     }  # fmt: skip
 
 
@@ -276,15 +276,23 @@ async def show(agent: Commands, space_id: str, *, look: bool = True) -> Fields:
     return found
 
 
+def _kept(ws: Workspace, space: Space, after: int) -> list[Fields]:
+    """What is still kept of the change list behind a place in it."""
+    first = max(after + 1, space.changes - KEPT_CHANGES + 1)
+    found = [ws.read(out.entry_name(space.space_id, one)) for one in range(first, space.changes + 1)]
+    return cast("list[Fields]", [one for one in found if one is not None])
+
+
+def _is_news(ws: Workspace, space: Space, entry: Fields) -> bool:
+    """Whether the owner has not seen a change; what the owner wrote is no news."""
+    return entry["n"] > space.seen and entry["by"] != ws.me
+
+
 def _entries(ws: Workspace, space: Space) -> list[Fields]:
     """The change list, oldest first: each with what it replaced, and whether the owner has seen it."""
-    kept = [
-        ws.read(out.entry_name(space.space_id, number))
-        for number in range(max(1, space.changes - KEPT_CHANGES + 1), space.changes + 1)
-    ]
     found: list[Fields] = []
     before: dict[str, Any] = {}
-    for one in cast("list[Fields]", [one for one in kept if one is not None]):
+    for one in _kept(ws, space, 0):
         path = str(one["field"])
         found.append(
             {
@@ -296,7 +304,7 @@ def _entries(ws: Workspace, space: Space) -> list[Fields]:
                 "value": shown_in(one.get("value"), LONGEST_SHOWN),
                 "before": shown_in(before.get(path), LONGEST_SHOWN),
                 "lost": bool(one.get("lost")),
-                "new": one["n"] > space.seen,
+                "new": _is_news(ws, space, one),
             }
         )
         if not one.get("lost"):

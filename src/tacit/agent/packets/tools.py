@@ -43,6 +43,10 @@ _THREAD: Final = Member("thread_id", Text(form=forms.THREAD_ID))
 _IN_THREAD: Final = Member("thread_id", Text(form=forms.THREAD_ID), needed=False)
 _TO: Final = Member("to", Text(blank=False), needed=False)
 _INTENT: Final = Member("intent", _shape(schemas.CONTEXT, "intent"), needed=False)
+_MOST_PEOPLE: Final = 10
+"""Others in a group that a program begins: nobody is flooded with questions, or with packets."""
+_PEOPLE: Final = Member("participants", ListOf(Text(blank=False), least=2, most=_MOST_PEOPLE))
+_GROUP_INTENT: Final = Member("intent", _INTENT.shape)
 _NEEDS: Final = Member("needs", _shape(schemas.CONTEXT_REQUEST, "needs"))
 _ALSO_NEEDS: Final = Member("needs", _NEEDS.shape, needed=False)
 _CONTEXT: Final = Member("context", _told())
@@ -96,6 +100,10 @@ _FIELDS: Final = {
     "intent": "what it is about, for a new thread; `summary` in plain words: dinner on Friday evening",
     "context": "fields and their values, such as dietary or time_windows",
     "needs": "up to five fields to ask for, each with its reason",
+    "participants": "whose agents: two or more of NAME@RELAY, contacts of the owner's",
+    "quorum": "how many must say yes, the owner among them; without it, everybody",
+    "in_order": "whether they are asked one after the other, in the order of `participants`",
+    "after": "the group that this one follows, with other people",
     "cursor": "the `cursor` of an earlier answer: what came after it",
 }
 
@@ -149,6 +157,34 @@ TOOLS: Final[dict[str, Tool]] = {
             "fork_thread",
             "Make two to five threads of one, each for itself from then on.",
             Record((_THREAD, Member("new_threads", ListOf(_FORKED, least=2, most=5)))),
+        ),
+        Tool(
+            "begin_group",
+            "Arrange a time with several people at once: `participants` and `intent`; `quorum` or `in_order` "
+            "say whose yes is needed. The owner's agent asks each of them, adds up who can when and "
+            "proposes. For each of them the owner first reads what is said.",
+            Record(
+                (
+                    _PEOPLE,
+                    _GROUP_INTENT,
+                    Member("quorum", Whole(1, _MOST_PEOPLE + 1), needed=False),
+                    Member("in_order", Flag(), needed=False),
+                    Member("after", _THREAD.shape, needed=False),
+                )
+            ),
+        ),
+        Tool(
+            "transfer_group",
+            "Offer the coordinator's role in a group that you began to another in it (`to`, one of "
+            "`may_coordinate` of get_group), whose agent takes it or not within ten minutes.",
+            Record((_THREAD, Member("to", _TO.shape))),
+        ),
+        Tool(
+            "get_group",
+            "A group: who coordinates, who has answered, whose yes is needed; which times suit how many, "
+            f"once the owner has let that be told. {_QUOTED}",
+            Record((_THREAD,)),
+            read_only=True,
         ),
         Tool(
             "list_threads",

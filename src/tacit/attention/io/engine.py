@@ -179,7 +179,7 @@ class AttentionEngine:
         self._schedule_notes(state, event)
         if event.kind == "chat.message":
             self._continued(state, group, decisions)
-        return submitted(group.group_id, written)
+        return submitted(group.group_id, records.for_those_here(written, group))
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
         """Move past an event of the past, in a rebuild."""
@@ -450,7 +450,8 @@ class AttentionEngine:
         around = replace(self.around(state, snapshot.group, snapshot.now), lives=lives)
         for written in timers.steps(state.attention, around, lambda event_id: self._item(state, event_id)):
             if written:
-                submissions = submitted(snapshot.group.group_id, written)
+                here = records.for_those_here(written, snapshot.group)
+                submissions = submitted(snapshot.group.group_id, here)
                 return Plan(submissions, lambda _outcomes: TimersRun(stepped=True))
         next_due = timers.next_due(state.attention, lives)
         return Plan((), lambda _outcomes: TimersRun(stepped=False, next_due=next_due))

@@ -40,7 +40,7 @@ def pointer(
         or not isinstance(text, str)
     ):
         return None
-    for earlier in reversed(attention.person_questions.of(parsed.conversation.id)):
+    for earlier in reversed(attention.asking.questions.of(parsed.conversation.id)):
         if earlier.by == parsed.author.id or earlier.event_id == event.id or at - earlier.at > RECENT:
             continue
         answer = _answer_to(earlier, attention)

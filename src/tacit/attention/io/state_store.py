@@ -25,9 +25,11 @@ from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import Approvals, Asked
+from tacit.attention.state.asking import Asking
 from tacit.attention.state.awaited_answers import AwaitedAnswer, AwaitedAnswers
 from tacit.attention.state.claims import Claims, Held, Offer
 from tacit.attention.state.fold import Attention
+from tacit.attention.state.last_talks import LastTalk, LastTalks
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
 from tacit.attention.state.person_questions import PersonQuestion, PersonQuestions
@@ -128,9 +130,12 @@ def attention_on(folds: GroupFolds) -> Attention:
         notices=table("notices", str, tuple[str, ...]),
         turns=table("turns", _PAIR, tuple[records.Turn, ...]),
         partners=table("partner", _PAIR, Partner),
-        person_questions=PersonQuestions(table("person_question", str, tuple[PersonQuestion, ...])),
-        awaited=AwaitedAnswers(table("awaited_answer", _PAIR, tuple[AwaitedAnswer, ...])),
         bursts=table("burst", _PAIR, Burst),
+        asking=Asking(
+            LastTalks(table("last_talk", _PAIR, LastTalk)),
+            AwaitedAnswers(table("awaited_answer", _PAIR, tuple[AwaitedAnswer, ...])),
+            PersonQuestions(table("person_question", str, tuple[PersonQuestion, ...])),
+        ),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.attention.read.conversation import author_of
-from tacit.base.moment import SECOND, Moment
+from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.vocabulary import SOCIAL, AuthorKind, Intent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, MutableMapping
+    from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.message import ParsedMessage
@@ -41,7 +41,6 @@ MOST: Final = 6
 """How many lines before a call go along with it, and how many without a name after it."""
 APART: Final = SOCIAL | {Intent.STATUS}
 """What is no piece of a question, wherever it stands."""
-_NOBODY: Final[frozenset[str]] = frozenset()
 _ENDS: Final = frozenset({Intent.THANKS, Intent.CANCELLATION, Intent.WITHDRAWAL, Intent.LEAVE_REQUEST})
 
 
@@ -66,18 +65,23 @@ def place_key(conversation: Conversation, author: str) -> tuple[str, str]:
     return f"{conversation.id}\n{conversation.thread or ''}", author
 
 
-def adds_to(burst: Burst, at: Moment) -> frozenset[str]:
-    """Whom a line without a name is added for."""
-    return frozenset(burst.to) if burst.takes(at) else _NOBODY
-
-
 def adding(
-    bursts: Mapping[tuple[str, str], Burst], event: Event, conversation: Conversation, at: Moment
+    bursts: Mapping[tuple[str, str], Burst], event: Event, conversation: Conversation
 ) -> frozenset[str]:
     """Whom its author has just called in the same place, if an event may be more of that."""
     is_said = event.kind == "chat.message"
     burst = bursts.get(place_key(conversation, author_of(event).id)) if is_said else None
-    return adds_to(burst, at) if burst is not None else _NOBODY
+    takes = burst is not None and burst.takes(parse_rfc3339(event.ts) or Moment(0))
+    return frozenset(burst.to) if burst is not None and takes else frozenset()
+
+
+def went_on(
+    bursts: MutableMapping[tuple[str, str], Burst], parsed: ParsedMessage, to: Sequence[str], at: Moment
+) -> None:
+    """Fold a person's line that went on in the open with a dialogue of theirs: what follows adds to it."""
+    is_open = parsed.private is None and parsed.author.kind is AuthorKind.HUMAN
+    if to and is_open and not parsed.conversation.thread and not parsed.target.anybody:
+        bursts[place_key(parsed.conversation, parsed.author.id)] = Burst(tuple(sorted(to)), at, at)
 
 
 def said(

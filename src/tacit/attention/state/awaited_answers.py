@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
     from tacit.attention.read.conversation import Conversation
-    from tacit.attention.read.dialogue import Partner
     from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.state.last_talks import LastTalk
     from tacit.ledger.envelope import Event
 
 ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
@@ -59,9 +59,9 @@ class AwaitedAnswers:
         return frozenset(one.agent for one in self._asked.get((channel, person), ()))
 
     def answered_by_a_line(
-        self, where: Conversation, person: str, at: Moment, partner: Partner | None
+        self, where: Conversation, person: str, at: Moment, talk: LastTalk | None
     ) -> str | None:
-        """The agent whose question a line answers that names nobody; `partner` is whom its author talks with.
+        """The agent whose question a line answers that names nobody; `talk` is its author's last one there.
 
         In a thread it answers what was asked there; in the open flow what was asked anywhere in the channel.
         """
@@ -70,7 +70,7 @@ class AwaitedAnswers:
                 if one.thread == where.thread:
                     return one.agent
             elif 0 <= at - one.at <= NEXT_LINE:
-                elsewhere = partner is not None and partner.who != one.agent and partner.at > one.at
+                elsewhere = talk is not None and talk.who != one.agent and talk.at > one.at
                 return None if elsewhere else one.agent
         return None
 

@@ -325,7 +325,7 @@ def _thanked(event: Event, parsed: ParsedMessage, attention: Attention) -> list[
         return []
     above = attention.past.get(str(event.data.get("reply_to") or ""))
     found: list[Written] = []
-    for one in attention.person_questions.settled(parsed, above):
+    for one in attention.asking.questions.settled(parsed, above):
         asked = attention.versions.latest(one.event_id)
         found += called_back(attention.obligations.of_event(asked), one.answered_by)
         found += _moot(asked, one.answered_by, attention)

@@ -76,13 +76,13 @@ from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
-from tacit.attention.state.awaited_answers import ASKS, AwaitedAnswers
+from tacit.attention.state.asking import Asking
+from tacit.attention.state.awaited_answers import ASKS
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
-from tacit.attention.state.person_questions import PersonQuestions
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import UNANSWERED, RoomQuestions
 from tacit.attention.state.sends import (
@@ -97,7 +97,7 @@ from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode, Reason
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ if TYPE_CHECKING:
 VERSION: Final = 2
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
+_GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
@@ -169,10 +170,9 @@ class Attention:
     """What a session did about an event: its last turns."""
     partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
     """By channel and principal: with whom it was last talking there."""
-    awaited: AwaitedAnswers = field(default_factory=AwaitedAnswers)
-    person_questions: PersonQuestions = field(default_factory=PersonQuestions)
     bursts: MutableMapping[tuple[str, str], Burst] = field(default_factory=dict[tuple[str, str], Burst])
     """By place and person: whom the question calls that is just being written there."""
+    asking: Asking = field(default_factory=Asking)
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -203,7 +203,7 @@ class Attention:
         awaiting = self.awaiting.get(place, _EMPTY)
         if replied is not None and replied.by_agent and replied.intent in ASKS:
             awaiting |= {replied.by}
-        awaiting |= self.awaited.agents(conversation.id, author_of(event).id)
+        awaiting |= self.asking.awaited.agents(conversation.id, author_of(event).id)
         supersedes = data.get("supersedes")
         inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
@@ -220,11 +220,13 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
-            adding=bursts.adding(self.bursts, event, conversation, records.moment_of(event))
+            adding=bursts.adding(self.bursts, event, conversation) if self.settings.dialogue else _EMPTY,
+            asked=self.asking.steered(
+                event, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
+            ),
+            answers=self.asking.answered_by_a_line(event, conversation, None if above == root else replied)
             if self.settings.dialogue
-            else _EMPTY,
-            asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
-            answers=self._answers(event, conversation, None if above == root else replied),
+            else None,
         )
 
     def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
@@ -237,14 +239,9 @@ class Attention:
         human = author.kind is AuthorKind.HUMAN
         return continuation(partner, records.moment_of(event)) if partner is not None and human else None
 
-    def _answers(self, event: Event, conversation: Conversation, replied: ParsedMessage | None) -> str | None:
-        """The agent whose question a person's line answers; what replies to somebody's words is for those."""
-        author, said = author_of(event), event.kind == "chat.message" and self.settings.dialogue
-        human = author.kind is AuthorKind.HUMAN and conversation.kind is not ConversationKind.DM
-        if not said or not human or replied is not None:
-            return None
-        partner = self.partners.get((conversation.id, author.id))
-        return self.awaited.answered_by_a_line(conversation, author.id, records.moment_of(event), partner)
+    def _owing(self, event_id: str) -> frozenset[str]:
+        obligations = self.obligations.of_event(self.versions.latest(event_id))
+        return frozenset(one.session for one in obligations if one.owed)
 
     def _state_for_reaction(self, event: Event) -> ConversationState:
         on = event.data.get("event_id")
@@ -292,9 +289,13 @@ class Attention:
             for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
             if (one := decisions[agent]).needs_claim and one.directedness is Directedness.TO_MY_ROLE
         ]
-        self.person_questions.asked(event, at, decisions)
+        self.asking.questions.asked(event, at, decisions)
         if called:
             self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
+        if decisions.parsed is not None and event.kind == "chat.message":
+            read = {agent: one for agent, one in decisions.exceptions.items() if one.mode is Mode.BUFFERED}
+            went_on = [agent for agent, one in read.items() if one.reason in _GOES_ON]
+            bursts.went_on(self.bursts, decisions.parsed, went_on, at)
         for agent, one in decisions.exceptions.items():
             if one.mode is Mode.DIGEST:
                 known = self.pending_digests.get(agent, PendingDigest(since=at))
@@ -318,26 +319,23 @@ class Attention:
         else:
             self.awaiting.pop(place, None)
         if event.kind == "chat.message" and parsed.private is None:
-            self._talked(event, parsed, at)
+            above = self.past.get(answered_in(event) or str(event.data.get("reply_to") or ""))
+            self._talked(event, parsed, above, at)
+            bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
+            self.asking.said(event, parsed, above, at, by_name_only=not self.settings.dialogue)
         return self._exchanged(event, parsed, place)
 
-    def _talked(self, event: Event, parsed: ParsedMessage, at: Moment) -> None:
+    def _talked(self, event: Event, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> None:
         """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
         to = parsed.target.agents | parsed.target.people
-        given = event.data.get("reply_to")
-        above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
         if not to and not parsed.target.anybody:
             goes_on = self._follows(event, parsed.conversation) if above is None else None
             if above is not None:
                 to = frozenset({above.author.id})
             elif goes_on is not None and goes_on.sure:
                 to = frozenset({goes_on.who})
-        bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
         channel, author = parsed.conversation.id, parsed.author.id
         spoke(self.partners, channel, author, to - {author}, at)
-        names_only = not self.settings.dialogue
-        self.awaited.said(event, parsed, above, at, by_name_only=names_only)
-        self.person_questions.said(event, parsed, above, at, to, by_name_only=names_only)
         if parsed.intent is Intent.THANKS:
             # Whoever has thanked is done.
             self.partners.pop((channel, author), None)

@@ -69,7 +69,7 @@ def is_held(obligation: Obligation) -> bool:
 def _asked(parsed: ParsedMessage, attention: Attention) -> Iterator[Obligation]:
     """What is open of the author's questions in that place; for an owner's reply, of what it is under."""
     root, author = parsed.conversation.thread, parsed.author.id
-    for question in attention.person_questions.of(parsed.conversation.id):
+    for question in attention.asking.questions.of(parsed.conversation.id):
         under = root is not None and root in {question.thread, question.event_id}
         if (question.by == author and (root is None or under)) or (under and author == USER):
             latest = attention.versions.latest(question.event_id)

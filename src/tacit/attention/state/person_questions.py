@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.state.last_talks import LastTalk
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 
@@ -32,6 +33,8 @@ KEPT: Final = 16
 """Questions of a channel that are remembered."""
 PLAIN_ANSWER: Final = 5 * 60 * SECOND
 """How long after a question a plain line of somebody else may be the answer to it."""
+TALKING: Final = 2 * 60 * SECOND
+"""How long after a word between two a plain line of either surely goes on with it."""
 ANSWERS: Final = frozenset({Intent.PLAIN, Intent.INFORM, Intent.RESULT, Intent.STATUS, Intent.ERROR})
 """What a person says that may be an answer; the rest asks, thanks or waits."""
 
@@ -86,11 +89,11 @@ class PersonQuestions:
         parsed: ParsedMessage,
         above: ParsedMessage | None,
         at: Moment,
-        to: frozenset[str],
+        talk: LastTalk | None,
         *,
         by_name_only: bool = False,
     ) -> None:
-        """Fold a person's line: it may be the answer. `to`: whom it is for, by name or by going on."""
+        """Fold a person's line: it may be the answer. `talk` is its author's last one there, before it."""
         known = self.of(parsed.conversation.id)
         if not known or parsed.author.kind is not AuthorKind.HUMAN:
             return
@@ -111,7 +114,7 @@ class PersonQuestions:
                 changed.append(one)
             elif one.event_id in points and parsed.intent in ANSWERS:
                 changed.append(_answered(one, event, parsed, plain=False))
-            elif one is newest and not one.answered_by and may_be_plain and _is_free(one, at, to):
+            elif one is newest and not one.answered_by and may_be_plain and _is_free(one, at, talk):
                 changed.append(_answered(one, event, parsed, plain=True))
             elif one.plain and parsed.author.id != one.answered_by and above is None:
                 # A third one speaks: whom thanks are for can no longer be told.
@@ -162,9 +165,10 @@ def _is_by(above: ParsedMessage | None, question: PersonQuestion) -> bool:
     return above is not None and above.author.id == question.answered_by
 
 
-def _is_free(question: PersonQuestion, at: Moment, to: frozenset[str]) -> bool:
+def _is_free(question: PersonQuestion, at: Moment, talk: LastTalk | None) -> bool:
     """Can a plain line of this moment be for the question, as its author is in no other talk?"""
-    return 0 <= at - question.at <= PLAIN_ANSWER and to <= {question.by}
+    elsewhere = talk is not None and talk.who != question.by and at - talk.at <= TALKING
+    return 0 <= at - question.at <= PLAIN_ANSWER and not elsewhere
 
 
 def _answered(

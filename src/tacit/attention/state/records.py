@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tacit.ledger.envelope import Event
+    from tacit.ledger.state import Group
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -320,6 +321,13 @@ class Notice:
 
 
 Written: TypeAlias = Record | Notice
+
+
+def for_those_here(written: Iterable[Written], group: Group) -> list[Written]:
+    """Without notices to somebody who cannot be told: a service reads none, nor does who has left."""
+    return [
+        one for one in written if not isinstance(one, Notice) or not one.to or group.is_addressable(one.to)
+    ]
 
 
 def submitted(group_id: str, written: Iterable[Written], user: str = "user") -> list[Submission]:

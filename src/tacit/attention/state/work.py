@@ -247,6 +247,9 @@ class Works:
         elif record.disposition == Disposition.DEFERRED:
             state = WorkState.WAITING if record.signal == "blocked" else WorkState.QUEUED
             back = Moment(record.resurfaces_at) if record.resurfaces_at else None
+            if back is not None and known.retry_at is not None:
+                # The hub shows it again within its horizon; when its agent said it can, if later, stands.
+                back = max(back, known.retry_at)
             self._put(replace(known, state=state, message=record.reason or "", retry_at=back, updated=at))
         elif record.signal == "working":
             self._put(_taken_up(known, at))

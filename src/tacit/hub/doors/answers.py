@@ -18,7 +18,9 @@ def failure(error: BaseException) -> dict[str, Any]:
         answer: dict[str, Any] = {"code": error.code, "message": error.message}
         return {**answer, "details": error.details} if error.details else answer
     if isinstance(error, Corrupt):
-        return {"code": "daemon_unavailable", "message": error.message, "details": {"hint": error.hint}}
+        named = {"reason": "damaged", "damaged": list(error.damaged)} if error.damaged else {}
+        details = {**named, "hint": error.hint}
+        return {"code": "daemon_unavailable", "message": error.message, "details": details}
     if isinstance(error, Unavailable):
         return {"code": "daemon_unavailable", "message": str(error)}
     if isinstance(error, TacitError):

@@ -23,6 +23,7 @@ from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
+from tacit.ledger.io import derived
 from tacit.ledger.io.audience_index import AudienceIndex, expressions
 from tacit.ledger.io.groups import is_member, load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
@@ -72,6 +73,10 @@ def _damaged(error: Exception) -> bool:
     return is_damage(error) or isinstance(error, DecodeError)
 
 
+def _events(led: Iterable[tuple[int, StoredEvent | None]]) -> list[StoredEvent]:
+    return [event for _place, event in led if event is not None]
+
+
 def _step(limit: int | None) -> int:
     """How many rows to fetch at first: no more than the answer can hold.
 
@@ -114,6 +119,12 @@ class Reader:
         self._connection = connection
         self._salvage = salvage
         self._damaged: list[int] = []
+        self._hurt: tuple[str, ...] = ()
+
+    def damaged_tables(self) -> tuple[str, ...]:
+        """Which tables that are derived from the events are damaged; looked for once they are."""
+        self._hurt = self._hurt or derived.damaged(self._connection)
+        return self._hurt
 
     @property
     def connection(self) -> apsw.Connection:
@@ -333,24 +344,54 @@ class Reader:
             elif kind is None or event.kind == named.get(kind):
                 yield event
 
+    def _led_to(
+        self, source: str, place: str, rest: str, values: tuple[Any, ...]
+    ) -> Iterator[tuple[int, StoredEvent | None]]:
+        """The places to which a table leads, each with its event; None where that is damaged.
+
+        `rest` is the end of the query, over `source` and the audiences `a` of its places.
+        """
+        count = 0
+        try:
+            for row in self._connection.execute(f"{SELECT} JOIN {source} ON e.pos={place} {rest}", values):
+                led = int(row[0]), found(row)
+                count += 1
+                yield led
+        except (apsw.Error, DecodeError) as error:
+            if not self.reads_past(error):
+                raise
+        else:
+            return
+        query = f"SELECT {place} FROM {source} LEFT JOIN audiences a ON a.pos={place} {rest}"
+        for (pos,) in self._connection.execute(query, values).fetchall()[count:]:
+            yield pos, next(iter(self.saved(pos >> SHIFT, (pos & SEQ_MASK) - 1, pos & SEQ_MASK)), None)
+
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
         base = group.number << SHIFT
         upper = base | min(before, SEQ_MASK)
-        return messages_before(self._connection, base, upper, limit, principal)[::-1]
+        try:
+            return messages_before(self._connection, base, upper, limit, principal)[::-1]
+        except (apsw.Error, DecodeError) as error:
+            if not self.reads_past(error):
+                raise
+        kept: list[StoredEvent] = []
+        last = min(before - 1, group.last_seq)
+        while last > 0 and len(kept) < limit:
+            some = self.saved(group.number, max(0, last - CHUNK), last)
+            kept = [one for one in some if one.kind == "chat.message" and one.visible_to(principal)] + kept
+            last -= CHUNK
+        return kept[-limit:]
 
     def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:
         """A message and the newest replies in its thread, oldest first."""
         event = self.event(group, event_id, principal)
         root = event.root or event.seq
         seen, reader = seen_by(group.number, principal)
-        rows = self._connection.execute(
-            f"{SELECT} JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
-            f"WHERE t.group_no=? AND t.root=? AND {seen} ORDER BY t.seq DESC LIMIT ?",
-            (group.number, root, *reader, limit),
-        )
-        replies = [found(row) for row in rows]
-        first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
+        rest = f"WHERE t.group_no=? AND t.root=? AND {seen} ORDER BY t.seq DESC LIMIT ?"
+        values = (group.number, root, *reader, limit)
+        replies = _events(self._led_to("threads t", "(t.group_no<<40)|t.seq", rest, values))
+        first = self.at(group, root)
         head = [first] if first is not None and first.visible_to(principal) else []
         return head + replies[::-1]
 
@@ -364,12 +405,9 @@ class Reader:
     ) -> list[StoredEvent]:
         """The messages that carry this CLowl trace, in append order; of those that fit."""
         seen, reader = seen_by(group.number, principal)
-        rows = self._connection.execute(
-            f"{SELECT} JOIN speech s ON e.pos=(s.group_no<<40)|s.seq "
-            f"WHERE s.group_no=? AND s.tid=? AND {seen} ORDER BY s.seq",
-            (group.number, tid, *reader),
-        )
-        return list(islice((event for row in rows if fits(event := found(row))), limit))
+        rest = f"WHERE s.group_no=? AND s.tid=? AND {seen} ORDER BY s.seq"
+        led = self._led_to("speech s", "(s.group_no<<40)|s.seq", rest, (group.number, tid, *reader))
+        return list(islice((event for _, event in led if event is not None and fits(event)), limit))
 
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""
@@ -426,24 +464,18 @@ class Reader:
 
     def _lane(self, number: int, lane: str, after: int, step: int) -> Iterator[StoredEvent]:
         while True:
-            rows = self._connection.execute(
-                SELECT + "JOIN lanes l ON e.pos=(l.group_no<<40)|l.seq "
-                "WHERE l.group_no=? AND l.lane=? AND l.seq>? ORDER BY l.seq LIMIT ?",
-                (number, lane, after, step),
-            ).fetchall()
-            for row in rows:
-                yield found(row)
-            if len(rows) < step:
+            rest = "WHERE l.group_no=? AND l.lane=? AND l.seq>? ORDER BY l.seq LIMIT ?"
+            values = (number, lane, after, step)
+            led = list(self._led_to("lanes l", "(l.group_no<<40)|l.seq", rest, values))
+            yield from _events(led)
+            if len(led) < step:
                 return
-            after = int(rows[-1][0]) & SEQ_MASK
+            after = led[-1][0] & SEQ_MASK
 
     def _owed(self, group: Group, principal: str, duty: str, limit: int) -> list[StoredEvent]:
-        rows = self._connection.execute(
-            SELECT + "JOIN duties d ON e.pos=(d.group_no<<40)|d.seq "
-            "WHERE d.group_no=? AND d.actor=? AND d.duty=? ORDER BY d.seq LIMIT ?",
-            (group.number, principal, duty, limit),
-        )
-        return [found(row) for row in rows]
+        rest = "WHERE d.group_no=? AND d.actor=? AND d.duty=? ORDER BY d.seq LIMIT ?"
+        values = (group.number, principal, duty, limit)
+        return _events(self._led_to("duties d", "(d.group_no<<40)|d.seq", rest, values))
 
     def duty_count(self, group: Group, principal: str, duty: str) -> int:
         """How many acknowledgements are open."""
@@ -494,16 +526,12 @@ class Reader:
         base = group.number << SHIFT
         upper = base | SEQ_MASK
         while True:
-            rows = self._connection.execute(
-                SELECT + "JOIN search s ON s.rowid=e.pos WHERE search MATCH ? AND s.rowid>? AND s.rowid<? "
-                "ORDER BY s.rowid DESC LIMIT ?",
-                (match, base, upper, step),
-            ).fetchall()
-            for row in rows:
-                yield found(row)
-            if len(rows) < step:
+            rest = "WHERE search MATCH ? AND s.rowid>? AND s.rowid<? ORDER BY s.rowid DESC LIMIT ?"
+            led = list(self._led_to("search s", "s.rowid", rest, (match, base, upper, step)))
+            yield from _events(led)
+            if len(led) < step:
                 return
-            upper, step = int(rows[-1][0]), CHUNK
+            upper, step = led[-1][0], CHUNK
 
     def context(self, group: Group, store: str) -> dict[str, Any]:
         """The shared context or the task store."""

@@ -35,7 +35,7 @@ from tacit.base.io.system import SteadyClock, SystemClock, SystemEntropy
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
-from tacit.ledger.io import erasure, folding, torn
+from tacit.ledger.io import derived, erasure, folding, torn
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
 from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.reader import Reader
@@ -316,8 +316,8 @@ class Store:
         reader = self._readers.get()
         try:
             with (
-                read_faults(self.path),
                 stopping.on(reader.connection) if stopping is not None else nullcontext(),
+                read_faults(self.path, reader),
                 reader.snapshot(),
             ):
                 return query(reader)
@@ -382,14 +382,17 @@ def _as_fault(path: Path, error: Exception, otherwise: str) -> Corrupt | Unavail
 
 
 @contextmanager
-def read_faults(path: Path) -> Generator[None]:
-    """What may go wrong with a read, in the house's own kinds of error."""
+def read_faults(path: Path, reader: Reader) -> Generator[None]:
+    """What may go wrong with a read, in the house's own kinds of error; damage by the names of tables."""
     try:
-        yield
+        try:
+            yield
+        except (*DAMAGED, *FAILED, msgspec.DecodeError) as error:
+            if is_damage(error) and (hurt := reader.damaged_tables()):
+                raise derived.fault(hurt) from error
+            raise _as_fault(path, error, "the ledger cannot be read now") from error
     except STOPPED as error:
         raise Unavailable("the read was stopped") from error
-    except (*DAMAGED, *FAILED, msgspec.DecodeError) as error:
-        raise _as_fault(path, error, "the ledger cannot be read now") from error
 
 
 def _check_ends(connection: apsw.Connection, path: Path) -> None:

@@ -51,6 +51,10 @@ WHERE a.private AND a.talk=? AND e.kind=(SELECT number FROM kinds WHERE name='ch
   AND (?='' OR instr(char(10)||a.named||char(10), char(10)||?||char(10)))
 ORDER BY a.pos DESC LIMIT ?
 """  # noqa: S608 - fixed text
+_PLACES: Final = """
+SELECT a.pos FROM audiences a WHERE a.private AND a.talk=?
+  AND (?='' OR instr(char(10)||a.named||char(10), char(10)||?||char(10))) ORDER BY a.pos DESC
+"""
 _REPLIES: Final = """
 SELECT t.root, COALESCE(a.private, 0), COUNT(*) FROM threads t
 LEFT JOIN audiences a ON a.pos=(t.group_no<<40)|t.seq
@@ -295,6 +299,23 @@ def original(reader: Reader, group: Group, event: StoredEvent) -> StoredEvent | 
     return at
 
 
+def _of_talk(reader: Reader, talk: int, recipient: str, most: int) -> list[StoredEvent]:
+    """The newest messages of a private talk, to one of its parties where that is named."""
+    try:
+        return [found(row) for row in reader.connection.execute(_NEWEST, (talk, recipient, recipient, most))]
+    except (apsw.Error, DecodeError) as error:
+        if not reader.reads_past(error):
+            raise
+    places = reader.connection.execute(_PLACES, (talk, recipient, recipient)).fetchall()
+    saved = (
+        event
+        for (pos,) in places
+        for event in reader.saved(pos >> SHIFT, (pos & SEQ_MASK) - 1, pos & SEQ_MASK)
+        if event.kind == "chat.message"
+    )
+    return list(islice(saved, most))
+
+
 def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
     """The private conversations that a principal may see, the newest first.
 
@@ -304,11 +325,7 @@ def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
     query = f"SELECT DISTINCT talk FROM talk_parties WHERE group_no=? {mine}"  # noqa: S608 - fixed text
     talks = reader.connection.execute(query, (group.number, *([principal] if mine else ()))).fetchall()
     newest = sorted(
-        (
-            (found(row), talk)
-            for (talk,) in talks
-            for row in reader.connection.execute(_NEWEST, (talk, "", "", 1))
-        ),
+        ((event, talk) for (talk,) in talks for event in _of_talk(reader, talk, "", 1)),
         key=lambda last: -last[0].seq,
     )
     listed: list[Private] = []
@@ -316,12 +333,7 @@ def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
     for event, talk in newest[:PRIVATE_SCAN]:
         parties, most = event.parties(), min(RECEIVED, left)
         received = (
-            tuple(
-                int(row[0]) & SEQ_MASK
-                for row in reader.connection.execute(_NEWEST, (talk, principal, principal, most))
-            )
-            if principal in parties
-            else ()
+            tuple(one.seq for one in _of_talk(reader, talk, principal, most)) if principal in parties else ()
         )
         left -= len(received)
         listed.append(Private(tuple(sorted(parties)), event.seq, received))

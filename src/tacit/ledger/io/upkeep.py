@@ -25,6 +25,7 @@ from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io.folding import STEP, fold_all, groups_on, note_version, rows_on
 from tacit.ledger.io.journal import SqliteJournal
+from tacit.ledger.io.renewal import renew
 from tacit.ledger.io.schema import PROJECTIONS
 from tacit.ledger.io.store import DATABASE, Options, Store
 from tacit.ledger.io.writer import Writer
@@ -132,24 +133,39 @@ def rebuild(
     settings: Settings,
     attending: Callable[[apsw.Connection], Engine] | None = None,
 ) -> int:
-    """Fold every event again into empty projections, in one transaction; returns how many events."""
+    """Fold every event again into empty projections, in one transaction; returns how many events.
+
+    Where a page is damaged this is done in a new file, which takes the place of the old (`renewal`).
+    """
     path = folder / DATABASE
+
+    def fold(connection: apsw.Connection) -> int:
+        return _fold(connection, Writer(connection, path, clock, entropy, settings), attending)
+
     # A hub that runs on this folder keeps counts in memory and must not be written past.
     lock = FolderLock(folder, purpose="tacit ledger rebuild")
     try:
-        connection = connect(path, overwrites=True)
-        try:
+        if not _is_whole(path):
+            return renew(path, fold)
+        with closing(connect(path, overwrites=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            writer = Writer(connection, path, clock, entropy, settings)
-            count = _fold(connection, writer, attending)
+            count = fold(connection)
             connection.execute("COMMIT")
-        finally:
-            connection.close()
     except (*DAMAGED, *FAILED) as error:
         raise _as_fault(error, path, "the rebuild failed, nothing was changed") from error
     finally:
         lock.release()
     return count
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with closing(connect(path, readonly=True)) as connection:
+            return connection.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)]
+    except (*DAMAGED, *FAILED) as error:
+        if is_damage(error):
+            return False
+        raise
 
 
 def _fold(

@@ -28,7 +28,7 @@ from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
-from tacit.ledger.io import torn
+from tacit.ledger.io import derived, torn
 from tacit.ledger.io.blobs import BlobFolder
 from tacit.ledger.io.folding import fold_all, groups_on, rows_on
 from tacit.ledger.io.journal import FIRST_LINK, link
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
     from tacit.ledger.engine import Engine
 
+_OWNERS: Final = (
+    "SELECT d.pageno, d.name, m.tbl_name FROM dbstat d LEFT JOIN sqlite_master m ON m.name=d.name"
+)
 _MOST: Final = 20
 _BROKEN: Final = (apsw.Error, TacitError, ValueError, TypeError, LookupError, OSError, MemoryError)
 """What damaged rows bring about when they are read: wrong types, texts and places, besides SQLite's own."""
@@ -156,19 +159,19 @@ def _integrity(connection: apsw.Connection, report: Report) -> None:
 def _pages(connection: apsw.Connection, path: Path, report: Report) -> None:
     """Which pages do not have the checksum that they carry, and of which table they are."""
     size = int(connection.execute("PRAGMA page_size").get)
-    owners: dict[int, str] = {}
+    owners: dict[int, tuple[str, str]] = {}
     connection.execute("PRAGMA checksum_verification=OFF").fetchall()
     with suppress(*_BROKEN):
-        owners = dict(connection.execute("SELECT pageno, name FROM dbstat").fetchall())
+        owners = {page: (name, table or "") for page, name, table in connection.execute(_OWNERS)}
     found = 0
     with path.open("rb") as file:
         for number, page in enumerate(iter(lambda: file.read(size), b""), 1):
             if len(page) == size and not connection.execute("SELECT verify_checksum(?)", (page,)).get:
                 found += 1
                 if found <= _MOST:
-                    report.problems.append(
-                        f"file: page {number} of {owners.get(number, 'nothing')} is damaged"
-                    )
+                    name, table = owners.get(number, ("nothing", ""))
+                    mends = "; `tacit ledger rebuild` mends it" if derived.is_derived(name, table) else ""
+                    report.problems.append(f"file: page {number} of {name} is damaged{mends}")
     if found > _MOST:
         report.problems.append(f"file: {found} pages are damaged")
 

@@ -103,7 +103,7 @@ function People({ found }: { found: Group }): VNode {
       </ul>
       <p class="fine">{howItEnds(found)}</p>
       <p class="fine">
-        Everybody who was told of the same people sees the list as <code>{plain(found.digest, 20)}</code>.
+        Everybody in it sees this number for the list of people: <code>{plain(found.digest, 20)}</code>. Another number is another list.
       </p>
     </section>
   );

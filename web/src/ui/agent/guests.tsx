@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { AgentState, GuestAnswer, GuestLine } from "../../state/agent";
 import { own, plain } from "../../text/agent";
 import { Icon } from "../icons";
-import { Empty, failed, Said } from "./parts";
+import { Empty, Face, failed, Said } from "./parts";
 
 const STATES: Record<string, { text: string; tone: string }> = {
   waiting: { text: "not at the relay yet", tone: "asks" },
@@ -31,11 +31,12 @@ export function Guests({ state }: { state: AgentState }): VNode | null {
         <h2>People without an agent</h2>
       </div>
       <Ask state={state} asked={setOpen} />
-      {all?.length === 0 && <Empty>Nobody was asked by a link yet. Nothing of a guest is remembered.</Empty>}
+      {all?.length === 0 && <Empty>Whoever has no agent can be asked by a link: they tap an answer and need no account. Your agent remembers nothing of them.</Empty>}
       <ul class="long" aria-label="Guests">
         {(all ?? []).map((one) => (
           <li key={one.guest_id}>
             <button type="button" class="thread-row" aria-expanded={open === one.guest_id} onClick={() => setOpen(open === one.guest_id ? null : one.guest_id)}>
+              <Face address={plain(one.name, 80) || "Somebody"} />
               <span class="thread-what">
                 <b>{plain(one.name, 80) || "Somebody"}</b>
                 <span class="soft">{plain(one.summary)}</span>
@@ -71,7 +72,7 @@ function Ask({ state, asked }: { state: AgentState; asked: (guest: string) => vo
     );
   return (
     <form
-      class="ask-box"
+      class="ask-box guest-ask"
       onSubmit={(event) => {
         event.preventDefault();
         void ask();
@@ -79,8 +80,8 @@ function Ask({ state, asked }: { state: AgentState; asked: (guest: string) => vo
     >
       <div class="field">
         <Icon name="people" />
-        <input aria-label="Who is asked" value={name} maxLength={80} placeholder="Grandma" autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
-        <input aria-label="What to ask" value={text} maxLength={1500} placeholder="Lunch on Sunday at 12:30 at ours?" autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
+        <input aria-label="Who is asked" value={name} maxLength={80} placeholder="Who? Grandma" autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
+        <input aria-label="What to ask" value={text} maxLength={1500} placeholder="What? Lunch on Sunday at 12:30 at ours?" autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
         <button type="submit" class="primary" disabled={name.trim() === "" || text.trim() === ""}>
           Make a link
         </button>
@@ -120,7 +121,7 @@ function Detail({ state, one }: { state: AgentState; one: GuestLine }): VNode {
       ))}
       {now.text && (
         <>
-          <p class="fine">These are the words to send, all of them. Whoever has the link can answer; take it back if it went astray.</p>
+          <p class="fine">Send these words, by mail or however you write to {name}. Whoever has the link can answer; take it back if it went astray.</p>
           <pre class="guest-text">{now.text}</pre>
         </>
       )}
@@ -164,9 +165,9 @@ function Answer({ name, one }: { name: string; one: GuestAnswer }): VNode {
   const words = [...one.answers, one.suggestion ?? ""].filter((text) => text !== "");
   return (
     <div class="guest-answer">
-      <p>
+      <p class="guest-choice">
         {one.readable ? <Tag of={own(CHOICES, one.choice ?? "words")} /> : <span class="state-tag bad">cannot be read</span>}{" "}
-        <span class="soft">
+        <span class="fine">
           {one.source === "link" ? "by the link" : "as you told it"}, {one.counts ? "counts" : "counts for nothing"}
         </span>
       </p>

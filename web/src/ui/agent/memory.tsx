@@ -3,8 +3,9 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AgentState } from "../../state/agent";
-import { bareAddress, fieldName, nameIn, plain, theirField, valueText } from "../../text/agent";
-import { dayOf } from "../../text/time";
+import { agentAddress } from "../../state/agent_route";
+import { fieldName, fieldValue, nameIn, own, plain, theirField, valueText } from "../../text/agent";
+import { onDay } from "../../text/time";
 import { failed } from "./parts";
 
 interface Cached {
@@ -43,24 +44,24 @@ export interface Known {
 function Value({ name, key_, one, say }: { name: string; key_: string; one: Cached; say: (command: string, given: Record<string, unknown>) => void }): VNode {
   const [draft, setDraft] = useState<string | null>(null);
   const by = one.source === "owner" ? "you noted it" : `${name} told it`;
+  const what = theirField(key_);
   return (
     <div>
-      <dt>{theirField(key_)}</dt>
+      <dt>{what}</dt>
       <dd>
         {draft === null ? (
           <>
-            <bdi class="value">{valueText(one.value)}</bdi>
-            <span class="soft">
-              {" "}
-              {by}, {plain(one.last_updated, 20)}
-              {one.confidence === "low" ? ", too long ago: it is asked for again" : ""}
-            </span>
-            <button type="button" class="quiet" onClick={() => setDraft(valueText(one.value))}>
-              Correct
-            </button>
-            <button type="button" class="quiet" onClick={() => say("memory_forget", { key: key_ })}>
-              Forget
-            </button>
+            <bdi class="value">{fieldValue(key_, one.value)}</bdi>
+            <p class="fine">
+              {by}, {valueText(one.last_updated, 20)}
+              {one.confidence === "low" ? "; that is long ago, so it is asked for again" : ""}
+              <button type="button" class="link" aria-label={`Correct: ${what}`} onClick={() => setDraft(valueText(one.value))}>
+                Correct
+              </button>
+              <button type="button" class="link" aria-label={`Forget: ${what}`} onClick={() => say("memory_forget", { key: key_ })}>
+                Forget
+              </button>
+            </p>
           </>
         ) : (
           <form
@@ -75,6 +76,9 @@ function Value({ name, key_, one, say }: { name: string; key_: string; one: Cach
             <button type="submit" class="primary">
               This is right
             </button>
+            <button type="button" class="quiet" onClick={() => setDraft(null)}>
+              Leave it
+            </button>
           </form>
         )}
       </dd>
@@ -82,7 +86,30 @@ function Value({ name, key_, one, say }: { name: string; key_: string; one: Cach
   );
 }
 
-const names = (found: string[]): string => found.map((one) => theirField(one).toLowerCase()).join(", ");
+const names = (found: string[]): string => found.map((one) => one.toLowerCase()).join(", ");
+
+const LEVELS: Record<string, (name: string) => string> = {
+  new: (name) => `You and ${name} have not arranged much yet`,
+  familiar: (name) => `You have arranged a few things with ${name}`,
+  established: (name) => `You often arrange things with ${name}`,
+};
+const SIGNALS: [RegExp, (count: number) => string][] = [
+  [/^(\d+) successful thread/, (count) => (count === 1 ? "1 thing was arranged" : `${count} things were arranged`)],
+  [/^(\d+) declined resolution/, (count) => `${count} turned down`],
+  [/^user promoted to always_share (\d+) field/, (count) => (count === 1 ? "1 thing goes there without a question" : `${count} things go there without a question`)],
+  [/^flagged for malformed packets/, () => "their agent has sent what could not be read"],
+];
+
+/** The counters of trust in plain words; what counts nothing is left out. */
+export function trustText(name: string, level: string, signals: string[]): string {
+  const told = signals.flatMap((signal) => {
+    const [pattern, words] = SIGNALS.find(([one]) => one.test(signal)) ?? [];
+    const count = Number(pattern?.exec(signal)?.[1] ?? 1);
+    return words === undefined ? [plain(signal, 80)] : count > 0 ? [words(count)] : [];
+  });
+  const known = own(LEVELS, level)?.(name) ?? plain(level, 20);
+  return told.length > 0 ? `${known}: ${told.join(", ")}.` : `${known}.`;
+}
 
 export function Remembered({ state, who }: { state: AgentState; who: string }): VNode | null {
   const [found, setFound] = useState<Memory | null>(null);
@@ -99,7 +126,8 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
       })
       .catch((error: unknown) => setFault(failed(error)));
   };
-  useEffect(() => void look().catch((error: unknown) => setFault(failed(error))), [who]);
+  // A thread that ends while one looks teaches something.
+  useEffect(() => void look().catch((error: unknown) => setFault(failed(error))), [who, state.stirred.value.count]);
   if (found === null) return fault === "" ? null : <p class="refusal">{fault}</p>;
   const name = nameIn(who);
   const values = Object.entries(found.context_cache);
@@ -108,12 +136,8 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
   return (
     <section class="memory" aria-label={`What your agent remembers of ${name}`}>
       <h3>What your agent remembers of {name}</h3>
-      {empty && <p class="fine">Nothing yet.</p>}
-      {found.interaction_count > 0 && (
-        <p class="fine">
-          {plain(found.trust_level, 20)}: {found.trust_signals.map((one) => plain(one, 80)).join("; ")}
-        </p>
-      )}
+      {empty && <p class="fine">Nothing yet. What {name} tells while you arrange something is kept here, until you have it forgotten.</p>}
+      {found.interaction_count > 0 && <p class="fine">{trustText(name, found.trust_level, found.trust_signals)}</p>}
       <dl>
         {values.map(([key, one]) => (
           <Value key={key} key_={key} name={name} one={one} say={say} />
@@ -121,11 +145,11 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
       </dl>
       {found.changes.map((one, place) => (
         <p class="fine" key={place}>
-          {theirField(one.field)}: <s>{valueText(one.old)}</s> → <bdi>{valueText(one.new)}</bdi>, {plain(one.date, 20)}
+          {theirField(one.field)} changed: <s>{fieldValue(one.field, one.old)}</s> → <bdi>{fieldValue(one.field, one.new)}</bdi>, {valueText(one.date, 20)}
         </p>
       ))}
-      {usual.usually_requests.length > 0 && <p class="fine">usually asks for: {names(usual.usually_requests)}</p>}
-      {usual.usually_declines.length > 0 && <p class="fine">usually keeps to themselves: {names(usual.usually_declines)}</p>}
+      {usual.usually_requests.length > 0 && <p class="fine">{name} usually asks for: {names(usual.usually_requests.map(fieldName))}</p>}
+      {usual.usually_declines.length > 0 && <p class="fine">{name} usually does not tell: {names(usual.usually_declines.map(theirField))}</p>}
       {!empty && (
         <div class="ask-choices">
           {sure ? (
@@ -148,6 +172,40 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
   );
 }
 
+/** One thing that is not said once and for all, with the way to it. */
+function Undone({ one, name, ask }: { one: Known["can_be_undone"][number]; name: string; ask: (field: string) => void }): VNode {
+  const field = fieldName(one.field ?? "");
+  if (one.what === "open") {
+    return (
+      <>
+        Something is being arranged. <a href={agentAddress("threads", one.thread_id)}>Look, or stop it</a>
+      </>
+    );
+  }
+  if (one.what === "space") {
+    return (
+      <>
+        {field} stands in a space that you share. <a href={agentAddress("spaces", one.thread_id)}>Open it</a>
+      </>
+    );
+  }
+  if (one.for !== "them") {
+    return (
+      <>
+        {field}: goes to everybody without a question. <a href={agentAddress("permissions")}>Permissions</a>
+      </>
+    );
+  }
+  return (
+    <>
+      {field}: goes to {name} without a question.
+      <button type="button" class="link" onClick={() => ask(one.field ?? "")}>
+        Ask me again
+      </button>
+    </>
+  );
+}
+
 export function Knows({ state, who }: { state: AgentState; who: string }): VNode | null {
   const [found, setFound] = useState<Known | null>(null);
   const [fault, setFault] = useState("");
@@ -156,46 +214,44 @@ export function Knows({ state, who }: { state: AgentState; who: string }): VNode
       .call<Known>("known", { who })
       .then(setFound)
       .catch((error: unknown) => setFault(failed(error)));
-  useEffect(() => void look(), [who]);
+  useEffect(() => void look(), [who, state.stirred.value.count]);
   if (found === null) return fault === "" ? null : <p class="refusal">{fault}</p>;
   const name = nameIn(who);
-  const alone = found.can_be_undone.filter((one) => one.what === "always_share" && one.for === "them");
+  const askAgain = (field: string) =>
+    void state
+      .call("permissions", { field, level: "ask", counterpart: who })
+      .then(look)
+      .catch((error: unknown) => setFault(failed(error)));
   return (
     <section class="memory" aria-label={`What ${name} knows of you`}>
       <h3>What {name} knows of you</h3>
-      {found.told.length === 0 ? <p class="fine">Nothing has left for {bareAddress(who)}.</p> : <p class="fine">{name}'s agent has this; it cannot be taken back.</p>}
+      <p class="fine">{found.told.length === 0 ? `Nothing yet: your agent has told ${name}'s agent nothing about you.` : `Your agent has told this. It cannot be taken back; ${name} has it.`}</p>
       <dl>
         {found.told.map((one) => (
           <div key={one.field}>
             <dt>{fieldName(one.field)}</dt>
             <dd>
-              <bdi class="value">{one.value === null || one.value === undefined ? "forgotten here" : valueText(one.value)}</bdi>
-              <span class="soft">
-                {" "}
-                {one.times > 1 ? `${one.times} times, last ` : ""}
-                {dayOf(one.last)}
-              </span>
+              <bdi class="value">{one.value === null || one.value === undefined ? "no longer kept here" : fieldValue(one.field, one.value)}</bdi>
+              <p class="fine">
+                {one.times > 1 ? `told ${one.times} times, last ` : "told "}
+                {onDay(one.last)}
+              </p>
             </dd>
           </div>
         ))}
       </dl>
-      {alone.map((one) => (
-        <p class="fine" key={one.field}>
-          {fieldName(one.field ?? "")}: goes to {name} without a question.{" "}
-          <button
-            type="button"
-            class="quiet"
-            onClick={() =>
-              void state
-                .call("permissions", { field: one.field, level: "ask", counterpart: who })
-                .then(look)
-                .catch((error: unknown) => setFault(failed(error)))
-            }
-          >
-            Ask me again
-          </button>
-        </p>
-      ))}
+      {found.can_be_undone.length > 0 && (
+        <>
+          <h4>What you can still change</h4>
+          <ul class="plain">
+            {found.can_be_undone.map((one, place) => (
+              <li class="fine" key={place}>
+                <Undone one={one} name={name} ask={askAgain} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       {fault !== "" && (
         <p class="refusal" role="alert">
           {fault}

@@ -1,10 +1,10 @@
 /** Shared spaces: all of them, and one with its fields, who wrote what, and what changed since one last looked. */
 
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { AgentState } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
-import { nameIn, own, plain, valueText } from "../../text/agent";
+import { nameIn, namesOf, own, plain, valueText } from "../../text/agent";
 import { agoOf, fullOf } from "../../text/time";
 import { Empty, Face, failed, Long } from "./parts";
 
@@ -38,7 +38,7 @@ interface WholeSpace {
   changes: SpaceChange[];
 }
 
-const LEVELS: Record<string, string> = { "read-all": "reads", "write-own-fields": "writes own fields", "full-write": "writes everything" };
+const LEVELS: Record<string, string> = { "read-all": "may read", "write-own-fields": "may read, and change what is theirs", "full-write": "may change everything" };
 const levelText = (level: string): string => own(LEVELS, level) ?? plain(level, 30);
 
 export function Spaces({ state, at }: { state: AgentState; at: string | null }): VNode {
@@ -46,8 +46,15 @@ export function Spaces({ state, at }: { state: AgentState; at: string | null }):
   return <SpaceList state={state} />;
 }
 
+/** The others in a space; whose page this is stands with "you". */
+const others = (state: AgentState, all: string[]): string[] => all.filter((one) => one !== state.me.value?.address);
+const called = (state: AgentState, who: string): string => (who === state.me.value?.address ? "You" : nameIn(who));
+
 function SpaceList({ state }: { state: AgentState }): VNode {
-  useEffect(() => void state.look("spaces"), [state]);
+  useEffect(() => {
+    void state.look("spaces");
+    void state.look("me");
+  }, [state]);
   const all = state.spaces.value;
   const joined = all?.filter((one) => one.status === "joined") ?? [];
   return (
@@ -57,7 +64,8 @@ function SpaceList({ state }: { state: AgentState }): VNode {
       </div>
       {all !== null && joined.length === 0 && (
         <Empty>
-          There is none. At the terminal: <code>tacit agent space new TITLE --with ADDRESS</code>
+          You share no space with anybody yet. A space is a short list of facts about something you do together, which
+          everybody in it keeps and may change. To begin one, at the terminal: <code>tacit agent space new TITLE --with ADDRESS</code>
         </Empty>
       )}
       <Long of={joined} label="Shared spaces">
@@ -68,7 +76,7 @@ function SpaceList({ state }: { state: AgentState }): VNode {
                 <b>
                   <bdi>{plain(one.title, 120) || "A space"}</bdi>
                 </b>
-                <span class="soft">with {one.participants.map(nameIn).join(", ")}</span>
+                <span class="soft">{others(state, one.participants).length === 0 ? "nobody else is in it yet" : `with ${namesOf(others(state, one.participants))}`}</span>
               </span>
               {one.new > 0 && <span class="state-tag asks">{one.new} new</span>}
             </a>
@@ -82,6 +90,8 @@ function SpaceList({ state }: { state: AgentState }): VNode {
 function SpacePage({ state, id }: { state: AgentState; id: string }): VNode {
   const [found, setFound] = useState<WholeSpace | null>(null);
   const [fault, setFault] = useState("");
+  const [draft, setDraft] = useState<Draft>({ field: "", value: "" });
+  useEffect(() => void state.look("me"), [state]);
   const look = () =>
     state
       .call<WholeSpace>("space", { do: "show", space_id: id, look: false })
@@ -112,23 +122,31 @@ function SpacePage({ state, id }: { state: AgentState; id: string }): VNode {
             </h2>
           </header>
           <div class="facts">
-            <Fields found={found} />
-            <Members found={found} />
+            <Fields state={state} found={found} change={setDraft} />
+            <Members state={state} found={found} />
           </div>
-          {found.level !== "read-all" && <Write state={state} id={id} wrote={look} />}
-          <Changes found={found} />
+          {found.level === "read-all" ? <p class="fine">You may read this space. Whoever began it can let you write.</p> : <Write state={state} id={id} draft={draft} setDraft={setDraft} wrote={look} />}
+          <Changes state={state} found={found} />
         </>
       )}
     </div>
   );
 }
 
-function Fields({ found }: { found: WholeSpace }): VNode {
+interface Draft {
+  field: string;
+  value: string;
+  /** The field that one asked to change. */
+  chosen?: string;
+}
+
+function Fields({ state, found, change }: { state: AgentState; found: WholeSpace; change: (draft: Draft) => void }): VNode {
+  const mayChange = (one: SpaceField): boolean => typeof one.value === "string" && (found.level === "full-write" || (found.level === "write-own-fields" && one.by === state.me.value?.address));
   return (
     <section aria-label="Fields">
       <h3>What stands there</h3>
       {found.fields.length === 0 ? (
-        <p class="soft">Nothing yet.</p>
+        <p class="soft">Nothing yet. Write the first thing below.</p>
       ) : (
         <dl>
           {found.fields.map((one) => (
@@ -138,11 +156,15 @@ function Fields({ found }: { found: WholeSpace }): VNode {
               </dt>
               <dd>
                 <bdi>{valueText(one.value)}</bdi>
-                <span class="soft">
-                  {" "}
-                  · {nameIn(one.by)}, <time dateTime={one.at} title={fullOf(one.at)}>{agoOf(one.at)}</time>
-                  {one.pending ? " · not told to the others yet" : ""}
-                </span>
+                <p class="fine">
+                  {called(state, one.by)}, <time dateTime={one.at} title={fullOf(one.at)}>{agoOf(one.at)}</time>
+                  {one.pending ? "; not told to the others yet" : ""}
+                  {mayChange(one) && (
+                    <button type="button" class="link" aria-label={`Change: ${plain(one.field, 120)}`} onClick={() => change({ field: one.field, value: String(one.value), chosen: one.field })}>
+                      Change
+                    </button>
+                  )}
+                </p>
               </dd>
             </div>
           ))}
@@ -152,16 +174,19 @@ function Fields({ found }: { found: WholeSpace }): VNode {
   );
 }
 
-function Members({ found }: { found: WholeSpace }): VNode {
+function Members({ state, found }: { state: AgentState; found: WholeSpace }): VNode {
   return (
     <section aria-label="Members">
-      <h3>Who keeps it</h3>
-      <ul class="plain">
+      <h3>Who is in it</h3>
+      <ul class="plain group-people">
         {found.members
           .filter((one) => one.status !== "left")
           .map((one) => (
             <li key={one.agent}>
-              <Face address={one.agent} /> {nameIn(one.agent)} <span class="soft">{one.status === "invited" ? "is invited" : levelText(one.level)}</span>
+              <Face address={one.agent} />
+              <span class="who">
+                {called(state, one.agent)} <span class="soft">{one.status === "invited" ? "invited, has not joined yet" : levelText(one.level)}</span>
+              </span>
             </li>
           ))}
       </ul>
@@ -169,10 +194,14 @@ function Members({ found }: { found: WholeSpace }): VNode {
   );
 }
 
-function Write({ state, id, wrote }: { state: AgentState; id: string; wrote: () => Promise<unknown> }): VNode {
-  const [field, setField] = useState("");
-  const [value, setValue] = useState("");
+function Write({ state, id, draft, setDraft, wrote }: { state: AgentState; id: string; draft: Draft; setDraft: (draft: Draft) => void; wrote: () => Promise<unknown> }): VNode {
   const [said, setSaid] = useState("");
+  const { field, value } = draft;
+  const box = useRef<HTMLInputElement>(null);
+  // A field that is to be changed stands here now, ready to be typed over.
+  useEffect(() => {
+    if (draft.chosen) box.current?.select();
+  }, [draft.chosen]);
   const send = (event: Event) => {
     event.preventDefault();
     if (field.trim() === "" || value.trim() === "") return;
@@ -180,17 +209,16 @@ function Write({ state, id, wrote }: { state: AgentState; id: string; wrote: () 
       .call<{ status: string }>("space", { do: "set", space_id: id, field: field.trim(), value: value.trim() })
       .then((outcome) => {
         setSaid(outcome.status === "asked" ? "Not written yet: not everybody there may know this. It waits for you under “For you”." : "Written.");
-        setField("");
-        setValue("");
+        setDraft({ field: "", value: "" });
         return wrote();
       })
       .catch((error: unknown) => setSaid(failed(error)));
   };
   return (
     <form class="space-write" onSubmit={send}>
-      <input aria-label="Field" placeholder="Field" maxLength={120} value={field} onInput={(event) => setField(event.currentTarget.value)} />
-      <input aria-label="Value" placeholder="What stands there" value={value} onInput={(event) => setValue(event.currentTarget.value)} />
-      <button type="submit" class="primary">
+      <input aria-label="Field" placeholder="What about: rent, status…" maxLength={120} value={field} onInput={(event) => setDraft({ field: event.currentTarget.value, value })} />
+      <input ref={box} aria-label="Value" placeholder="What everybody should know of it" value={value} onInput={(event) => setDraft({ field, value: event.currentTarget.value })} />
+      <button type="submit" class="primary" disabled={field.trim() === "" || value.trim() === ""}>
         Write
       </button>
       <p class="fine" role="status">
@@ -200,15 +228,16 @@ function Write({ state, id, wrote }: { state: AgentState; id: string; wrote: () 
   );
 }
 
-function Changes({ found }: { found: WholeSpace }): VNode {
+function Changes({ state, found }: { state: AgentState; found: WholeSpace }): VNode | null {
   const listed = found.changes.toReversed();
+  if (listed.length === 0) return null;
   return (
-    <section aria-label="Changes">
+    <section class="space-changes" aria-label="Changes">
       <h3>Who changed what</h3>
       <Long of={listed} label="Changes">
         {(one) => (
-          <li key={one.n} class={one.new ? "space-change fresh" : "space-change"}>
-            {one.new && <span class="state-tag asks">new</span>} <b>{nameIn(one.by)}</b> <bdi>{plain(one.field, 120)}</bdi>:{" "}
+          <li key={one.n} class={one.new ? "space-change unseen" : "space-change"}>
+            {one.new && <span class="state-tag asks">new</span>} <b>{called(state, one.by)}</b> {one.before === null || one.before === undefined ? "wrote" : "changed"} <bdi class="about">{plain(one.field, 120)}</bdi>:{" "}
             {one.before !== null && one.before !== undefined && (
               <del>
                 <bdi>{valueText(one.before, 160)}</bdi>
