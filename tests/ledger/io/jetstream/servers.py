@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import socket
 import subprocess
 import sysconfig
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Unavailable
@@ -16,8 +16,11 @@ from tacit.ledger.io.jetstream.stream import JetStream, Patience
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-PROGRAM = Path(sysconfig.get_path("scripts")) / "nats-server"
+PROGRAM = (
+    shutil.which("nats-server", path=f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}") or "nats-server"
+)
 AT_MOST = 60.0
 PATIENT = Patience(answer=5.0, tries=8, pause=0.05)
 _names = itertools.count()

@@ -103,7 +103,7 @@ class JetStreamJournal(SqliteJournal):
                     self._note({group: first + number for number, group in enumerate(groups)})
                 case Fate.UNKNOWN:
                     self._unsettled.update(dict.fromkeys(groups, shipment))
-                    failed.update(dict.fromkeys(groups, Unavailable(UNKNOWN)))
+                    failed.update(dict.fromkeys(groups, Unavailable(UNKNOWN, unknown=True)))
                 case Fate.NOT_WRITTEN:
                     failed.update(dict.fromkeys(groups, Unavailable(DECLINED)))
                 case _:
