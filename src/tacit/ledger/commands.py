@@ -27,7 +27,7 @@ class Append(msgspec.Struct, frozen=True, tag=True, array_like=True):
     creates: bool = False
 
 
-class BlobShare(msgspec.Struct, frozen=True, tag=True, array_like=True):
+class BlobShare(msgspec.Struct, frozen=True):
     """The blobs of a message in one group, to be readable in another: the bytes are shared (CCCS-098)."""
 
     source_group_id: str
@@ -143,7 +143,6 @@ class DatedRecord(msgspec.Struct, frozen=True, array_like=True):
         | RevokeCredential
         | SetWebhook
         | DropWebhook
-        | BlobShare
     )
 
 
@@ -208,14 +207,15 @@ def groups_of(command: Command, outcome: Outcome) -> frozenset[str]:
             return frozenset()
         case _:
             return frozenset({HUB})
-    return frozenset(asked.union(_written_in(outcome)))
+    return frozenset(asked.union(group_id for group_id, _seq in places_of(outcome)))
 
 
-def _written_in(outcome: Outcome) -> set[str]:
+def places_of(outcome: Outcome) -> set[tuple[str, int]]:
+    """Group and position of every event that an outcome tells of."""
     match outcome:
-        case Committed(group_id=group_id, then=then):
-            return {group_id}.union(*map(_written_in, then))
+        case Committed(group_id=group_id, event=event, then=then):
+            return {(group_id, event.seq)}.union(*map(places_of, then))
         case Appended(outcomes=outcomes) | Decided(outcomes=outcomes):
-            return set[str]().union(*map(_written_in, outcomes))
+            return set[tuple[str, int]]().union(*map(places_of, outcomes))
         case _:
             return set()

@@ -187,6 +187,11 @@ class Journal(Protocol):
         """The transaction was committed: the batch is over."""
         ...
 
+    @property
+    def is_unsettled(self) -> bool:
+        """Is the fate of an earlier batch unknown still? The next `ship` asks, with or without a batch."""
+        ...
+
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
         ...

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.ledger.commands import HUB, DatedRecord
+from tacit.ledger.commands import HUB, DatedRecord, RecordBlob
 from tacit.ledger.ports import JournalEntry, Missed
+from tacit.ledger.redaction import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 FORMAT: Final = "1"
+INSTEAD: Final = "@instead."
+"""Before a sequence: the subject of what stands in the place of the message that had it."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 _Row = tuple[int, bytes, str, bytes, bytes | None]
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -43,7 +46,10 @@ class Shipment(msgspec.Struct, frozen=True):
 
 
 class StreamMessage(msgspec.Struct, frozen=True):
-    """A message as the stream has it; a fence has no payload."""
+    """A message as the stream has it; a fence has no payload.
+
+    `sequence` and `token` are those that it had first, also where another stands in its place.
+    """
 
     sequence: int
     token: str
@@ -80,3 +86,26 @@ def packed_records(records: Sequence[DatedRecord]) -> bytes:
 def unpacked_records(payload: bytes) -> Missed:
     """The records again."""
     return Missed(HUB, records=_decode_records(payload))
+
+
+def without(payload: bytes, redacted: Mapping[int, bytes]) -> bytes:
+    """A group's batch with these events, by position, in the form that has lost its content."""
+    before, rows = _decode(payload)
+    left = [
+        (seq, event_id, kind, redacted[seq], GONE) if seq in redacted and salt != GONE else row
+        for row in rows
+        for seq, event_id, kind, _raw, salt in (row,)
+    ]
+    return _encode((before, left))
+
+
+def without_blobs(payload: bytes, gone: Container[tuple[str, str, str]]) -> bytes:
+    """Records of the hub's own without those of blobs, by group, hash and who brought it, that are gone."""
+    return _encode(
+        [
+            dated
+            for dated in _decode_records(payload)
+            if not isinstance(record := dated.record, RecordBlob)
+            or (record.group_id, record.sha256, record.principal) not in gone
+        ]
+    )

@@ -79,6 +79,11 @@ class SqliteJournal:
     def settle(self) -> None:
         """The transaction was committed."""
 
+    @property
+    def is_unsettled(self) -> bool:
+        """Never: a commit of the file is known to be one, or to be none."""
+        return False
+
     def missed(self) -> Iterator[Missed]:
         """Nothing: who has the file has every event."""
         return iter(())

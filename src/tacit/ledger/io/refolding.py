@@ -18,13 +18,15 @@ from tacit.ledger.projection import body_of, project
 if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
     from tacit.ledger.io.writer import Writer
-    from tacit.ledger.ports import JournalEntry, Lookup
+    from tacit.ledger.ports import JournalEntry, Lookup, StoredEvent
     from tacit.ledger.projection import Facts
     from tacit.ledger.state import Group
 
 
-def refold(writer: Writer, group: Group, entry: JournalEntry, view: Lookup) -> tuple[Event, Facts]:
-    """Take one event of the past; what it said and what follows from it."""
+def refold(
+    writer: Writer, group: Group, entry: JournalEntry, view: Lookup
+) -> tuple[Event, Facts, StoredEvent]:
+    """Take one event of the past; what it said, what follows from it, and how it is stored."""
     try:
         event = decode(entry.raw)
         at = parse_rfc3339(event.ts) or group.last_ts
@@ -35,5 +37,6 @@ def refold(writer: Writer, group: Group, entry: JournalEntry, view: Lookup) -> t
             f"event {entry.seq} of group {group.group_id} cannot be folded",
             hint="run `tacit ledger verify`; nothing was changed",
         ) from error
-    writer.fold(group, writer.take(entry, event.id, event.by, at, event.data, group, facts), at)
-    return event, facts
+    stored = writer.take(entry, event.id, event.by, at, event.data, group, facts)
+    writer.fold(group, stored, at)
+    return event, facts, stored

@@ -19,7 +19,7 @@ committed and synced. Only then do the callers get their outcomes: append, then 
 
 What can go wrong, and what then.
 - A command is refused: by the rules, before anything of it is staged. Its outcome is the refusal, the others
-  go on. A refusal that comes after part of a command was staged (`_HalfDone`) undoes the whole batch; see the
+  go on. A refusal that comes after part of a command was staged (`HalfDone`) undoes the whole batch; see the
   next point.
 - A fault of ours in one command (a bug in a rule, say): the batch is rolled back and every command is tried
   again in a transaction of its own, so that only the guilty one fails. For this a command must be a value:
@@ -69,16 +69,18 @@ from tacit.ledger.commands import (
     RecordBlob,
     Recorded,
     groups_of,
+    places_of,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
 from tacit.ledger.io import records
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
-from tacit.ledger.io.erasure import Erasing
+from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
 from tacit.ledger.io.refolding import refold
+from tacit.ledger.io.undone import Again, HalfDone
 from tacit.ledger.io.view import View
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
@@ -93,7 +95,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.commands import Command, HubRecord, Outcome, Success
+    from tacit.ledger.commands import Command, HubRecord, Outcome
     from tacit.ledger.engine import Engine
     from tacit.ledger.ports import Journal, Missed
     from tacit.ledger.projection import Mark
@@ -109,22 +111,6 @@ CAUGHT_UP_BYTES: Final = 4_000_000
 """How much is taken in by one transaction of a node that catches up."""
 
 
-class _Again(Exception):
-    """The batch was rolled back: the outcomes that hold all the same, None for what is decided again."""
-
-    def __init__(self, outcomes: list[Outcome | None]) -> None:
-        super().__init__()
-        self.outcomes = outcomes
-
-
-class _HalfDone(Exception):
-    """A refusal that came after part of its command was staged: the batch is undone, each tried apart."""
-
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(refused.code)
-        self.refused = refused
-
-
 class Writer:
     """Commits batches of commands on one connection."""
 
@@ -136,13 +122,14 @@ class Writer:
         entropy: Entropy,
         settings: Settings,
         journal: Journal | None = None,
+        blobs: BlobFolder | None = None,
     ) -> None:
         self._connection = connection
         self._path = path
         self._clock = clock
         self._entropy = entropy
         self._settings = settings
-        self._blobs = BlobFolder(path.parent / BLOBS, entropy)
+        self._blobs = blobs or BlobFolder(path.parent / BLOBS, entropy)
         self._journal = journal or SqliteJournal(connection)
         self.model: Final = ReadModel(connection)
         """The look-ups of the open batch."""
@@ -155,6 +142,9 @@ class Writer:
         self._wrote = False
         self._behind = False
         self.failures = 0
+        self._told: set[tuple[str, int]] = set()
+        self.on_missed: Callable[[Sequence[Committed], bool], None] | None = None
+        """Told of events that were written without an outcome of ours; and whether there were records."""
         self.on_erasure: Callable[[], None] = lambda: None
         """Told when content was taken away: what the log and the folder hold of it has to go too."""
 
@@ -166,8 +156,17 @@ class Writer:
         """One transaction for all commands; an outcome for each."""
         try:
             return self._committed(commands)
-        except _Again as again:
-            return self._decide_again(commands, again.outcomes)
+        except Again as again:
+            outcomes = self._decide_again(commands, again.outcomes)
+        if self._behind:
+            # Who hears that it was written may look for it at once; what cannot be had now comes later.
+            self._fault_in_catching_up()
+        return outcomes
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Is the fate of an earlier batch unknown still? The next commit asks, were it of a `Ping`."""
+        return self._journal.is_unsettled
 
     def _decide_again(self, commands: Sequence[Command], outcomes: list[Outcome | None]) -> Sequence[Outcome]:
         for _ in range(MOST_TRIES - 1):
@@ -177,7 +176,7 @@ class Writer:
             found: Sequence[Outcome | None]
             try:
                 found = self._committed([commands[number] for number in open_])
-            except _Again as again:
+            except Again as again:
                 found = again.outcomes
             for number, outcome in zip(open_, found, strict=True):
                 outcomes[number] = outcome
@@ -185,7 +184,7 @@ class Writer:
         return [busy if outcome is None else outcome for outcome in outcomes]
 
     def _committed(self, commands: Sequence[Command]) -> Sequence[Outcome]:
-        outcomes: list[Success | Refused] = []
+        outcomes: list[Outcome] = []
         kept = NOTHING_KEPT
         if self._behind and (fault := self._fault_in_catching_up()) is not None:
             return [fault] * len(commands)
@@ -219,10 +218,10 @@ class Writer:
     def _again(
         self,
         commands: Sequence[Command],
-        outcomes: Sequence[Success | Refused],
+        outcomes: Sequence[Outcome],
         kept: frozenset[str],
         failed: Mapping[str, Unavailable] | None = None,
-    ) -> _Again:
+    ) -> Again:
         """Undo the batch; which outcomes hold. What was missed is applied before anything else is decided."""
         self._roll_back()
         self._behind = True
@@ -231,9 +230,12 @@ class Writer:
             groups = groups_of(command, outcome)
             if faults := [failed[group] for group in groups if failed and group in failed]:
                 found.append(faults[0])
+            elif groups and groups <= kept:
+                found.append(outcome)
+                self._told |= places_of(outcome)
             else:
-                found.append(outcome if groups and groups <= kept else None)
-        return _Again(found)
+                found.append(None)
+        return Again(found)
 
     def _in_halves(self, commands: Sequence[Command]) -> Sequence[Outcome]:
         """More than one message can carry: nothing was shipped; try fewer at once."""
@@ -254,42 +256,53 @@ class Writer:
 
     def catch_up(self) -> None:
         """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back."""
-        missed, more, erases = self._journal.missed(), True, False
+        missed, more = self._journal.missed(), True
+        found: list[Committed] = []
+        has_records = False
         try:
             while more:
                 self._connection.execute("BEGIN IMMEDIATE")
                 size, more = 0, False
                 for one in missed:
-                    self._take_in(one)
+                    taken = self._take_in(one)
+                    if self.on_missed is not None:
+                        found += [each for each in taken if (each.group_id, each.event.seq) not in self._told]
+                        has_records |= bool(one.records)
                     size += sum(len(entry.raw) for entry in one.entries)
                     if more := size > CAUGHT_UP_BYTES:
                         break
                 self.flush_model()
-                erases |= self._erase_gone()
+                self._erase_gone()
                 self._connection.execute("COMMIT")
                 self._journal.settle()
         except BaseException:
             self._roll_back()
             raise
         self._wrote = self._behind = False
-        if erases:
+        self._told.clear()
+        if self.on_missed is not None and (found or has_records):
+            self.on_missed(found, has_records)
+        if is_pending(self._connection):
             self.on_erasure()
 
-    def _take_in(self, missed: Missed) -> None:
+    def _take_in(self, missed: Missed) -> list[Committed]:
         for record in missed.records:
             records.keep_again(self._connection, record)
         if not missed.entries:
-            return
+            return []
         group = self._groups.get(missed.group_id) or load_group(self._connection, missed.group_id)
         group = self._groups[missed.group_id] = group or Group(missed.group_id)
         self._journal.number(group)
         view = View(self, group)
         expected = group.last_seq
+        taken: list[Committed] = []
         for entry in missed.entries:
-            event, facts = refold(self, group, entry, view)
+            event, facts, stored = refold(self, group, entry, view)
+            taken.append(Committed(group.group_id, stored))
             if facts.mark is not None:
                 self._note_taken_back(group, facts.mark, event.by, event.data, event.ts)
         self._journal.stage(group, missed.entries, expected)
+        return taken
 
     def _keys(self, commands: Sequence[Command]) -> list[tuple[int, str, str]]:
         """The idempotency keys of a batch, so that they can be looked up together."""
@@ -308,12 +321,12 @@ class Writer:
         self._roll_back()
         if len(commands) > 1:
             return [self.commit([command])[0] for command in commands]
-        if isinstance(error, _HalfDone):
+        if isinstance(error, HalfDone):
             return [error.refused]
         log.error("a command failed unexpectedly", exc_info=error, extra={"fault": type(error).__name__})
         return [Refused("internal", "a fault of the hub's own; nothing was appended")]
 
-    def _one(self, command: Command, now: Moment) -> Success | Refused:
+    def _one(self, command: Command, now: Moment) -> Outcome:
         try:
             match command:
                 case Append(submission=submission, creates=creates):
@@ -322,13 +335,13 @@ class Writer:
                     return Appended(tuple(self._together(command, now)))
                 case GroupCommand():
                     return self._decide(command, now)
-                case RecordBlob(sha256=sha256) if not self._blobs.place(sha256).exists():
+                case RecordBlob(sha256=sha256, size=size) if not self._blobs.holds(sha256, size):
                     # It was there when it arrived, and went since: with a message that had the same file.
                     raise invalid("the file is gone; send it again", "CCCS-086", reason="no_blob")
                 case _:
                     return self._undone_if_refused(lambda: self._keep(command, now))
-        except Refused as refused:
-            return refused
+        except (Refused, Unavailable) as fault:
+            return fault
 
     def _keep(self, record: HubRecord, now: Moment) -> Recorded:
         kept = records.keep(self._connection, record, now)
@@ -360,12 +373,13 @@ class Writer:
             self._admissible(command.submissions, now, judged=True)
         else:
             # The events may name the blobs that come along, so these must be there when the rules look.
-            def shared() -> None:
-                records.share_blobs(self._connection, share)
+            def shared() -> list[RecordBlob]:
+                found = records.share_blobs(self._connection, share)
                 self._admissible(command.submissions, now, judged=True)
+                return found
 
-            self._undone_if_refused(shared)
-            self._journal.stage_record(DatedRecord(now, share))
+            for record in self._undone_if_refused(shared):
+                self._journal.stage_record(DatedRecord(now, record))
         return self._all(command.submissions, now)
 
     def _admissible(self, submissions: Sequence[Submission], now: Moment, *, judged: bool = False) -> None:
@@ -385,7 +399,7 @@ class Writer:
         try:
             return [self._append(submission, now, creates=False) for submission in submissions]
         except Refused as refused:
-            raise _HalfDone(refused) from refused
+            raise HalfDone(refused) from refused
 
     def _decide(self, command: GroupCommand, now: Moment) -> Decided:
         if self._engine is None:
@@ -416,7 +430,7 @@ class Writer:
         try:
             return self._append_admitted(submission, outcome, group, View(self, group), now)
         except Refused as refused:
-            raise _HalfDone(refused) from refused
+            raise HalfDone(refused) from refused
 
     def _append_admitted(
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment

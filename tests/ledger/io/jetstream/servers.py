@@ -12,7 +12,8 @@ import time
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Unavailable
-from tacit.ledger.io.jetstream.stream import JetStream, Patience
+from tacit.ledger.io.jetstream.connection import Patience
+from tacit.ledger.io.jetstream.stream import JetStream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

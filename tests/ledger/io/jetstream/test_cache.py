@@ -26,7 +26,7 @@ from tacit.ledger.commands import (
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import open_cache
-from tacit.ledger.io.jetstream.stream import Patience
+from tacit.ledger.io.jetstream.connection import Patience
 from tacit.ledger.io.store import DATABASE, Options, Store
 from tests.ledger.io.jetstream.servers import Server, new_name, one, opened
 from tests.ledger.world import World, refusal, submission

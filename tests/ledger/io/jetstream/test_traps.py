@@ -9,9 +9,10 @@ import pytest
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.ledger.commands import Append, AppendTogether, Committed
+from tacit.ledger.io.jetstream.connection import Patience
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.safety import wanted_config
-from tacit.ledger.io.jetstream.stream import JetStream, Patience
+from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.shipment import Part, Shipment
 from tacit.ledger.shipping import Elsewhere, Nobody, Silence, Step, Taken
 from tests.ledger.io.jetstream.proxy import Proxy
@@ -99,7 +100,7 @@ def test_a_repeat_is_answered_by_the_guard_or_by_the_id(node: Node, request: pyt
 
     def twice(number: int) -> tuple[Any, Any]:
         shipment = Shipment(f"id{number}", (Part("g_new", f"g_new{number}", 0, b"x"),))
-        return tuple(node.direct._call(node.direct._step(shipment, Step.PUBLISH)) for _ in range(2))
+        return tuple(node.direct.connection.wait(node.direct._step(shipment, Step.PUBLISH)) for _ in range(2))
 
     # A cluster may be without a leader for a moment: only a pair that was answered says anything.
     answered = (pair for pair in map(twice, range(100)) if not {Silence(), Nobody()} & {*pair})
@@ -119,7 +120,7 @@ def test_the_pair_of_two_groups_goes_as_one(node: Node) -> None:
 
 
 def test_a_batch_that_nobody_can_tell_of_is_fenced_and_never_lands(node: Node) -> None:
-    node.stream.patience, node.proxy.always = SHORT, "hold"
+    node.stream.connection.patience, node.proxy.always = SHORT, "hold"
     lost = node.say("lost")
     assert isinstance(lost, Unavailable)
     assert "not known" in str(lost)
@@ -127,7 +128,7 @@ def test_a_batch_that_nobody_can_tell_of_is_fenced_and_never_lands(node: Node) -
     waits = node.say("waits")
     assert isinstance(waits, Unavailable)
     assert "nothing was appended" in str(waits)
-    node.stream.patience, node.proxy.always = LONG, "pass"
+    node.stream.connection.patience, node.proxy.always = LONG, "pass"
     assert isinstance(node.say("after"), Committed)
     node.proxy.held = [first]
     node.proxy.release()
@@ -138,9 +139,9 @@ def test_a_batch_that_nobody_can_tell_of_is_fenced_and_never_lands(node: Node) -
 
 def test_a_batch_that_nobody_could_tell_of_and_that_landed_is_there_once(node: Node) -> None:
     """It landed after the node had given up: what was held back is let go before anything moves the subject."""
-    node.stream.patience, node.proxy.always = SHORT, "hold"
+    node.stream.connection.patience, node.proxy.always = SHORT, "hold"
     assert isinstance(node.say("landed"), Unavailable)
-    node.stream.patience, node.proxy.always = LONG, "pass"
+    node.stream.connection.patience, node.proxy.always = LONG, "pass"
     node.proxy.held, before = node.proxy.held[:1], node.direct.end()
     node.proxy.release()
     until(lambda: node.direct.end() == before + 1)
@@ -150,9 +151,9 @@ def test_a_batch_that_nobody_could_tell_of_and_that_landed_is_there_once(node: N
 
 
 def test_a_group_whose_write_is_unknown_holds_up_no_other(node: Node) -> None:
-    node.stream.patience, node.proxy.always = SHORT, "hold"
+    node.stream.connection.patience, node.proxy.always = SHORT, "hold"
     assert isinstance(node.say("lost"), Unavailable)
-    node.stream.patience = LONG
+    node.stream.connection.patience = LONG
     node.proxy.always = "pass"
     outcomes = node.commit(node.said("a"), node.said("b", "g_b"))
     assert [type(outcome) for outcome in outcomes] == [Committed, Committed]
@@ -161,8 +162,8 @@ def test_a_group_whose_write_is_unknown_holds_up_no_other(node: Node) -> None:
 
 def test_a_stream_that_nobody_serves_has_taken_nothing(tmp_path: Path, server: Server) -> None:
     node = Node(tmp_path / "data", server, 1)
-    node.direct._call(node.direct._api("DELETE", {}))
-    node.stream.patience = Patience(answer=60.0, tries=3, pause=0.02)
+    node.direct.connection.wait(node.direct.connection.ask(node.direct.name, "DELETE", {}))
+    node.stream.connection.patience = Patience(answer=60.0, tries=3, pause=0.02)
     outcome = node.say("nobody")
     assert isinstance(outcome, Unavailable)
     assert "nothing was appended" in str(outcome)
@@ -191,7 +192,7 @@ def test_what_one_message_cannot_carry_goes_in_several(node: Node) -> None:
     "change",
     [
         {"discard": "old"},
-        {"deny_delete": False},
+        {"deny_delete": True},
         {"deny_purge": False},
         {"allow_atomic": False},
         {"storage": "memory"},
@@ -205,8 +206,8 @@ def test_an_unsafe_stream_is_refused(server: Server, change: dict[str, Any]) -> 
     safe = opened([server.url], new_name(), 1)
     name = new_name()
     try:
-        safe.name, wanted = name, {**wanted_config(name, 1), **change}
-        assert safe._call(safe._api("CREATE", wanted)).error is None
+        wanted = {**wanted_config(name, 1), **change}
+        assert safe.connection.wait(safe.connection.ask(name, "CREATE", wanted)).error is None
     finally:
         safe.close()
     with pytest.raises(Refused, match=next(iter(change))):

@@ -1,6 +1,7 @@
 """Which streams and servers a ledger is entrusted to: pure, over what a server says about itself.
 
-A ledger's stream keeps everything, refuses the newest when it is full, and lets nobody delete. A server
+A ledger's stream keeps everything, refuses the newest when it is full, and lets nobody purge. One message at
+a time can be deleted: that is how the content of what was taken back leaves the servers. A server
 from before 2.15 is refused: older ones take settings without a word and leave them out, and store half of
 an atomic batch. So what was asked for is compared with what the stream says that it is. Whether a server
 syncs each write (`sync_interval: always`) no client can see: the operator has to set it.
@@ -26,7 +27,7 @@ def wanted_config(name: str, replicas: int) -> dict[str, Any]:
         "discard": "new",
         "storage": "file",
         "num_replicas": replicas,
-        "deny_delete": True,
+        "deny_delete": False,
         "deny_purge": True,
         "allow_atomic": True,
         "duplicate_window": WINDOW_NS,
