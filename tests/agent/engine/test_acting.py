@@ -340,11 +340,27 @@ def test_only_the_executors_own_word_counts_and_only_about_its_own_actions():
     mine.receive(theirs.me, thread, "pkt_claims", "thread_status", {"state": "COMPLETED"})
     mine.settle()
     assert mine.state(thread) == "EXECUTING"
+    # What they have not begun they may still begin, until they call it complete.
+    left = [
+        {"action_id": one.action_id, "action": one.action, "status": "not_started"}
+        for one in standing(mine, thread).actions
+        if one.executor == "them"
+    ]
+    mine.receive(
+        theirs.me, thread, "pkt_yet", "thread_status", {"state": "EXECUTING", "action_results": left}
+    )
+    mine.settle()
+    assert mine.state(thread) == "EXECUTING"
     # From EXECUTING on a withdrawal undoes nothing that was confirmed.
     mine.receive(
         theirs.me, thread, "pkt_no", "thread_status", {"state": "DECLINED", "closed_reason": "withdrawn"}
     )
     assert mine.state(thread) == "EXECUTING"
+    mine.receive(
+        theirs.me, thread, "pkt_end", "thread_status", {"state": "COMPLETED", "action_results": left}
+    )
+    mine.settle()
+    assert mine.state(thread) == "COMPLETED"
 
 
 def heard_before(both):

@@ -201,6 +201,20 @@ def test_a_quorum_without_its_coordinators_owner_acts_for_those_who_said_yes():
     assert own_thread(anna, group_id).state == "COMPLETED"
 
 
+@pytest.mark.spec("A2ACP-151")
+@pytest.mark.spec("A2ACP-166")
+def test_a_coordinators_owner_who_stays_away_keeps_nobody_who_confirmed_waiting():
+    people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
+    group_id = people.ask(quorum=2)
+    people.confirm("bob", "charlie")
+    anna = people["anna"]
+    anna.answer(anna.question("checkpoint"), refuse=True)
+    people.settle()
+    assert anna.done == []
+    assert people["bob"].done == people["charlie"].done == [("do", "calendar")]
+    assert set(people.states(group_id).values()) == {"COMPLETED"}
+
+
 @pytest.mark.spec("A2ACP-153")
 def test_a_no_in_a_quorum_ends_it_only_when_too_few_are_left():
     people = circle(dict.fromkeys(("anna", "bob", "charlie", "diana"), BOTH))

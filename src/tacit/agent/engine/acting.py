@@ -36,6 +36,8 @@ FAILED: Final = "failed"
 UNDOING: Final = "undoing"
 UNDONE: Final = "undone"
 STUCK: Final = "stuck"
+NOT_STARTED: Final = "not_started"
+"""Whoever was to do it has called the thread complete without it: a coordinator whose owner stays away."""
 MOST_UNDO_TRIES: Final = 3
 MOST_UNSURE_TRIES: Final = 20
 """With the agent's pause in between, ten minutes."""
@@ -113,7 +115,8 @@ def _finished(ws: Workspace, thread_id: str) -> None:
     standing = cast("Proposal", thread.proposal)
     if _waits_for_owner(ws, thread):
         return
-    theirs = [one for one in standing.actions if one.executor == THEM and one.status != DONE]
+    settled = {DONE, NOT_STARTED}
+    theirs = [one for one in standing.actions if one.executor == THEM and one.status not in settled]
     if theirs and ws.peer_of(thread.peer).can(STATUS):
         if not _told_all(ws, thread, standing):
             tell(ws, thread, State.EXECUTING)
@@ -344,13 +347,17 @@ def results(ws: Workspace, thread: Thread, fields: Fields) -> None:
     if standing is None or not isinstance(listed, list):
         return
     known = {one.action_id: one for one in standing.actions if one.executor == THEM}
+    ends = {DONE, FAILED, UNDONE}
+    if fields.get("state") == State.COMPLETED.value:
+        # Before that it may still be begun.
+        ends.add(NOT_STARTED)
     for entry in cast("list[object]", listed):
         if not isinstance(entry, dict):
             continue
         result = cast("Fields", entry)
         one = known.get(str(result.get("action_id")))
         status = result.get("status")
-        if one is not None and status in {DONE, FAILED, UNDONE} and status != one.status:
+        if one is not None and status in ends and status != one.status:
             ws.say(records.Acted(thread.thread_id, one.action_id, str(status)))
 
 

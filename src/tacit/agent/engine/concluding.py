@@ -79,11 +79,12 @@ def _joins(ws: Workspace, hub: Thread, standing: Proposal, *, slot_free: bool) -
 
 
 def without_us(ws: Workspace, hub: Thread) -> None:
-    """It goes ahead without the owner: nothing is ours to do any more."""
+    """It goes ahead without the owner: nothing is ours to do any more, and the others are told so."""
     standing = hub.proposal
     if standing is not None:
         ws.withdraw(hub.thread_id, "goes ahead", "checkpoint")
-        ws.change(hub, proposal=replace(standing, question_id=""))
+        own = [replace(one, status=acting.NOT_STARTED) for one in _actions(ws, hub, standing, (ws.me,))]
+        ws.change(hub, proposal=replace(standing, question_id="", actions=(*own, *standing.actions)))
         acting.advance(ws, hub.thread_id)
 
 
