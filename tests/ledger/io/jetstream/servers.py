@@ -40,7 +40,9 @@ class PortTaken(Exception):
 class Server:
     """One server process."""
 
-    def __init__(self, folder: Path, name: str = "n1", routes: Sequence[int] = (), route: int = 0) -> None:
+    def __init__(
+        self, folder: Path, name: str = "n1", routes: Sequence[int] = (), route: int = 0, more: str = ""
+    ) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
@@ -51,7 +53,7 @@ class Server:
         self.config = folder / "server.conf"
         self.config.write_text(
             f'server_name: "{name}"\nlisten: "127.0.0.1:{self.port}"\nmax_payload: 1MB\n'
-            f'jetstream {{ store_dir: "{folder}", max_mem: 64MB, max_file: 1GB, sync_interval: always }}\n{cluster}\n'
+            f'jetstream {{ store_dir: "{folder}", max_mem: 64MB, max_file: 1GB, sync_interval: always }}\n{cluster}\n{more}\n'
         )
         self.start()
 
@@ -83,11 +85,11 @@ class Server:
         self.process.wait(AT_MOST)
 
 
-def one(folder: Path) -> Server:
-    """A server alone."""
+def one(folder: Path, more: str = "") -> Server:
+    """A server alone; `more` is added to its configuration."""
     for attempt in itertools.count():
         try:
-            return Server(folder / f"{attempt}")
+            return Server(folder / f"{attempt}", more=more)
         except PortTaken:
             continue
     raise AssertionError

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,15 +16,14 @@ from tacit.hub.hub import Hub
 from tacit.ledger.io.jetstream.connection import Patience
 from tests.hub.room import running
 from tests.ledger.io.jetstream.proxy import Proxy
-from tests.ledger.io.jetstream.servers import new_name, opened
+from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_erasing import on_disk
 from tests.ledger.io.jetstream.test_traps import until
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.ledger.io.jetstream.servers import Server
 
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "nats.md"
 SHORT = Patience(answer=0.3, tries=2, pause=0.01)
 
 
@@ -84,6 +85,28 @@ async def test_what_nobody_could_tell_of_reaches_followers_when_it_is_known(
     finally:
         direct.close()
         proxy.close()
+
+
+async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) -> None:
+    permitted = re.search(r"```nats\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert permitted is not None
+    server = one(tmp_path / "server", permitted[1].replace("…", "secret"))
+    url = server.url.replace("//", "//hub:secret@")
+    try:
+        for _ in range(2):
+            async with running(tmp_path / "data", stream=StreamPlan((url,), replicas=1)) as room:
+                group = await room.group()
+                said = await room.say(group, "a-hubs-secret")
+                await room.ok("POST", f"/v1/groups/{group}/blobs", data=b"bytes")
+                await room.ok("POST", f"/v1/groups/{group}/events/{said['id']}/delete", json={})
+                with pytest.raises(Refused, match="served_elsewhere"):
+                    await asyncio.to_thread(
+                        Hub, HubConfig(tmp_path / "two", stream=StreamPlan((url,), replicas=1))
+                    )
+            assert not on_disk("a-hubs-secret", server.folder)
+            shutil.rmtree(tmp_path / "data")
+    finally:
+        server.kill()
 
 
 def connection_of(hub: Hub) -> Any:
