@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 FORMAT: Final = "1"
 INSTEAD: Final = "@instead."
 """Before a sequence: the subject of what stands in the place of the message that had it."""
+COPYING: Final = "@copying"
+COPIED: Final = "@copied"
+"""The subjects of the first and of the last message of a ledger that was copied into a stream."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 _Row = tuple[int, bytes, str, bytes, bytes | None]
 _encode: Final = msgspec.msgpack.Encoder().encode

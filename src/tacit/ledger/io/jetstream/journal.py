@@ -19,6 +19,8 @@ from tacit.ledger.io.journal import FIRST_LINK, NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.schema import SHIFT, STREAM
 from tacit.ledger.ports import Stale, TooLarge
 from tacit.ledger.shipment import (
+    COPIED,
+    COPYING,
     INSTEAD,
     Part,
     Shipment,
@@ -195,6 +197,10 @@ class JetStreamJournal(SqliteJournal):
             self._keep_end(ALL, message.sequence)
             if message.token.startswith(INSTEAD):
                 self._note_instead(message)
+                continue
+            if message.token in {COPYING, COPIED}:
+                if not self._stream.has(COPIED):
+                    raise Unavailable("a copy into this stream has not come to its end")
                 continue
             group_id = group_of(message.token)
             if message.sequence <= self._end_of(group_id):

@@ -87,6 +87,10 @@ class JetStream:
         """One message, or what stands in its place."""
         return self.connection.wait(self._get(sequence))
 
+    def has(self, token: str) -> bool:
+        """Is there a message under this subject?"""
+        return bool(self.connection.wait(self._end_of(token)))
+
     async def _some(self, first: int, last: int) -> list[StreamMessage]:
         return await asyncio.gather(*(self._get(sequence) for sequence in range(first, last + 1)))
 
