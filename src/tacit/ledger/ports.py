@@ -192,6 +192,10 @@ class Journal(Protocol):
         """Is the fate of an earlier batch unknown still? The next `ship` asks, with or without a batch."""
         ...
 
+    def require_open(self) -> None:
+        """Raise `Unavailable` unless a batch would be taken now, as far as can be known without one."""
+        ...
+
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
         ...

@@ -84,6 +84,9 @@ class SqliteJournal:
         """Never: a commit of the file is known to be one, or to be none."""
         return False
 
+    def require_open(self) -> None:
+        """Nothing to ask: whether the disk takes it is tried by writing."""
+
     def missed(self) -> Iterator[Missed]:
         """Nothing: who has the file has every event."""
         return iter(())

@@ -344,6 +344,8 @@ class Writer:
             return fault
 
     def _keep(self, record: HubRecord, now: Moment) -> Recorded:
+        if isinstance(record, Ping) and record.writes:
+            self._journal.require_open()
         kept = records.keep(self._connection, record, now)
         if not isinstance(record, Ping):
             self._journal.stage_record(DatedRecord(now, record))

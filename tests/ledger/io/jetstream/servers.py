@@ -67,6 +67,16 @@ class Server:
             if time.monotonic() > end:
                 raise TimeoutError
 
+    def restart(self) -> None:
+        """Start again on the same port, which somebody's connection may have for a moment."""
+        end = time.monotonic() + AT_MOST
+        while True:
+            try:
+                return self.start()
+            except PortTaken:
+                if time.monotonic() > end:
+                    raise
+
     def _answers(self) -> bool:
         """A server opens its port last, when all else is ready."""
         try:

@@ -216,7 +216,7 @@ def test_what_was_acknowledged_outlives_the_server_and_the_folder(tmp_path: Path
     for text in texts[:5]:
         world.say("g_a", "user", text)
     server.kill()
-    server.start()
+    server.restart()
     for text in texts[5:]:
         world.say("g_a", "user", text)
     world.close()

@@ -14,7 +14,7 @@ from tacit.base.errors import Refused
 from tacit.hub.config import BackupPlan, HubConfig, StreamPlan
 from tacit.hub.hub import Hub
 from tacit.ledger.io.jetstream.connection import Patience
-from tests.hub.room import running
+from tests.hub.room import WAIT, running
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_erasing import on_disk
@@ -85,6 +85,35 @@ async def test_what_nobody_could_tell_of_reaches_followers_when_it_is_known(
     finally:
         direct.close()
         proxy.close()
+
+
+async def test_a_hub_whose_servers_are_away_reads_is_not_ready_and_goes_on_when_they_are_back(
+    tmp_path: Path,
+) -> None:
+    server = one(tmp_path / "server")
+    try:
+        async with running(tmp_path / "data", stream=plan(server, new_name())) as room:
+            group = await room.group()
+            connection = connection_of(room.server.hub)
+            patience, connection.patience = connection.patience, SHORT
+            server.kill()
+            assert (await room.append(group, "chat.message", {"text": "lost"})).status == 503
+            told = await room.get("/readyz")
+            assert told.status == 503
+            assert "commits fail" in told.body["why"][0]
+            assert len(await room.events(group)) == 1
+            connection.patience = patience
+            server.restart()
+            back = {"text": "back", "client_id": "k"}
+            async with asyncio.timeout(WAIT):
+                while (await room.append(group, "chat.message", back)).status == 503:
+                    pass
+                assert (await room.get("/readyz")).status == 200
+            # What was answered as unknown may have waited in the connection, and then it is there once.
+            texts = [event["data"]["text"] for event in await room.events(group, kinds="chat.message")]
+            assert texts in (["back"], ["lost", "back"])
+    finally:
+        server.kill()
 
 
 async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) -> None:

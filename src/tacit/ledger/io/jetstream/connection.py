@@ -168,9 +168,11 @@ class NatsConnection:
             raise Refused("unsafe_stream", f"the stream {name} is not safe: {'; '.join(wrong)}")
         return reply
 
-    async def ask(self, stream: str, what: str, asked: Mapping[str, Any]) -> StreamReply:
+    async def ask(
+        self, stream: str, what: str, asked: Mapping[str, Any], tries: int | None = None
+    ) -> StreamReply:
         """Ask about a stream; again while it has no leader, as long as a batch would be tried."""
-        for _ in range(self.patience.tries):
+        for _ in range(tries or self.patience.tries):
             try:
                 message = await self._connected.request(
                     f"$JS.API.STREAM.{what}.{stream}",

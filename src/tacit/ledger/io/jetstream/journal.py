@@ -133,6 +133,12 @@ class JetStreamJournal(SqliteJournal):
             raise Stale(frozenset(kept), {name: fault for name, fault in failed.items() if fault is not None})
         return frozenset(kept)
 
+    def require_open(self) -> None:
+        """Raise `Unavailable` unless the lease is held and the stream answers."""
+        if not self._may_write():
+            raise Unavailable(NOT_OURS)
+        self._stream.require_open()
+
     def _move_on_alone(self) -> frozenset[str]:
         """Nothing is to be written: look after what was left unknown; `Stale` when some of it is known."""
         waiting = set(self._unsettled)

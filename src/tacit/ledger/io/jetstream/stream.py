@@ -78,6 +78,10 @@ class JetStream:
             raise Unavailable("the stream is not the one that it was: start the hub again")
         return reply.state.last_seq
 
+    def require_open(self) -> None:
+        """Raise `Unavailable` unless the stream answers at once."""
+        self.connection.wait(self.connection.ask(self.name, "INFO", {}, tries=1))
+
     def read(self, after: int, upto: int) -> Iterator[StreamMessage]:
         """Every message behind one sequence, up to another, in order."""
         for first in range(after + 1, upto + 1, READ_AT_ONCE):
