@@ -15,6 +15,7 @@ from tacit.ledger.shipment import Part, unpacked, without
 from tacit.ledger.shipping import Elsewhere
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_cache import StreamWorld, proof
+from tests.ledger.io.jetstream.test_traps import until
 from tests.ledger.world import submission
 
 if TYPE_CHECKING:
@@ -152,3 +153,24 @@ def test_an_erasure_that_broke_off_is_finished_by_whoever_reads_the_stream(
     texts = [event.data["text"] for event in world.events("g_a", kinds=["chat.message"])]
     assert texts == ["", "", "stays"]
     world.assert_rebuilds()
+
+
+@pytest.mark.spec("C2A-187")
+def test_on_three_servers_it_leaves_the_files_of_the_stream(tmp_path: Path, cluster: list[Server]) -> None:
+    """The servers' own log of what they agreed on is shortened by themselves: no client can ask for it."""
+    word = "a-secret-of-three"
+    world = StreamWorld(tmp_path / "data", opened([server.url for server in cluster], new_name(), 3))
+    world.group("g_a", ann="peer")
+    take_back(world, world.say("g_a", "user", word).id)
+    world.close()
+
+    def is_gone() -> bool:
+        files = [path for server in cluster for path in server.folder.glob("jetstream/$G/**/*.blk")]
+        return bool(files) and not any(word.encode() in path.read_bytes() for path in files)
+
+    until(is_gone)
+    shutil.rmtree(world.folder)
+    world.reopen()
+    assert [event.data["text"] for event in world.events("g_a", kinds=["chat.message"])] == [""]
+    world.assert_rebuilds()
+    world.stream.close()
