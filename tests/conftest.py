@@ -36,6 +36,8 @@ class Together(LoadScopeScheduling):
         path, _, test = nodeid.partition("::")
         if path.startswith("tests/web/"):
             return "tests/web"
+        if path.startswith("tests/ledger/io/jetstream/"):
+            return "tests/ledger/io/jetstream"
         if path in DEAR:
             return path
         if path.startswith("tests/harness/drivers/") and test.endswith("]"):

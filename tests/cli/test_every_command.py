@@ -82,7 +82,7 @@ UNAVAILABLE = {
     "relay accounts": "", "relay invite": "x", "relay peer": "x", "relay stats": "", "crew invite": "x x",
     "crew list": "", "crew logs": "x", "crew remove": "x", "crew restart": "x", "crew start": "x",
     "crew stop": "x", "agents": "x", "work": "", "ledger export": "", "ledger rebuild": "", "ledger verify": "",
-    "ledger redact": "x x",
+    "ledger redact": "x x", "ledger copy": "--to-nats nats://127.0.0.1:1",
     "doctor": "", "backup": "x",
 }  # fmt: skip
 ENDS = {

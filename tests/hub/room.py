@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import itertools
 import json
+import os
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 
-from tacit.hub.config import HubConfig, Limits
+from tacit.hub.config import HubConfig, Limits, StreamPlan
 from tacit.hub.server import Server
 
 if TYPE_CHECKING:
@@ -246,6 +248,11 @@ class Sse:
 
 def config(folder: Path, **given: Any) -> HubConfig:
     limits = given.pop("limits", None) or Limits()
+    url = os.environ.get("TACIT_TEST_NATS")
+    if url and given.get("writer") != "process" and not given.keys() & {"stream", "backups"}:
+        # The same suite on the other journal: `TACIT_TEST_NATS=nats://127.0.0.1:4222 pytest tests/hub`.
+        name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+        given["stream"] = StreamPlan((url,), f"T{name}", 1)
     return HubConfig(folder, port=given.pop("port", 0), limits=limits, **given)
 
 

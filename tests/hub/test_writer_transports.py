@@ -37,11 +37,14 @@ from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.state.work import SessionLife
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import Moment
+from tacit.c2a.rpc import error_of
 from tacit.c2a.signals import AgreedSignals
 from tacit.c2a.vocabulary import Disposition
-from tacit.client import AgentSession
+from tacit.client import AgentSession, OutcomeUnknown
+from tacit.client.operations import passing
 from tacit.hub import writer_codec as codec
 from tacit.hub.async_ledger import AsyncLedger
+from tacit.hub.doors.answers import failure, rpc_error
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.turns import Turns
@@ -355,6 +358,7 @@ async def test_a_killed_writer_loses_nothing_acknowledged_and_comes_back(tmp_pat
                     kept.add(outcome.event.event_id)
                 else:
                     assert isinstance(outcome, Unavailable), outcome
+                    assert outcome.unknown
             await restarts.get()
             kept.add((await made.say("after")).event.event_id)
         group = await made.ledger.read(lambda reader: reader.group(GROUP))
@@ -441,3 +445,18 @@ def test_every_command_is_a_value_that_travels(command: Any) -> None:
         buffer.append(one)
         found += codec.frames(buffer)
     assert codec.decode_commands(found[0]) == [command]
+
+
+@pytest.mark.spec("C2A-172")
+@pytest.mark.parametrize("unknown", [True, False])
+def test_whether_it_happened_is_told_from_the_writer_to_whoever_called(unknown: bool) -> None:
+    """What may have happened is repeated only where a repeat is recognised; what did not happen always."""
+    said = codec.encode_reply([Unavailable("no answer", unknown=unknown)], 0, 0)
+    heard = codec.decode_reply(codec.frames(bytearray(said))[0]).outcomes[0]
+    for told in (failure(heard), rpc_error(heard)):
+        error = error_of(told)
+        assert isinstance(error, Unavailable)
+        assert error.unknown is unknown
+        assert passing(error, "send", repeatable=True) is error
+        with pytest.raises(OutcomeUnknown) if unknown else contextlib.nullcontext():
+            passing(error, "send", repeatable=False)

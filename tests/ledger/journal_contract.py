@@ -23,12 +23,16 @@ class Bench(Protocol):
 
     journal: Journal
 
+    def ship(self, *bound: set[str]) -> frozenset[str]:
+        """Ship what was staged; the groups that stay."""
+        ...
+
     def settle(self) -> None:
-        """Make what was committed durable."""
+        """Commit what was shipped."""
         ...
 
     def undo(self) -> None:
-        """Give up what was committed since `settle`, where the implementation can."""
+        """Roll back what was staged since `settle`, and apply what stays all the same."""
         ...
 
     def stored(self, group: Group, after: int, limit: int) -> list[bytes]:
@@ -78,7 +82,8 @@ class JournalContract:
 
     def put(self, bench: Bench, group: Group, given: list[JournalEntry]) -> None:
         group.last_seq, group.last_ts = given[-1].seq, Moment(given[-1].seq)
-        bench.journal.commit(group, given, given[0].seq - 1)
+        bench.journal.stage(group, given, given[0].seq - 1)
+        bench.ship()
         bench.settle()
 
     def texts(self, bench: Bench, group: Group, after: int = 0, limit: int = 1000) -> list[bytes]:
@@ -120,17 +125,50 @@ class JournalContract:
     def test_a_writer_that_believes_in_another_end_is_stale(self, bench: Bench, expected: int) -> None:
         group = self.fill(bench, "g_a", 3)
         with pytest.raises(Stale):
-            bench.journal.commit(group, entries("g_a", expected + 1, 1), expected)
+            bench.journal.stage(group, entries("g_a", expected + 1, 1), expected)
         bench.undo()
         assert bench.journal.last(group) == 3
         self.put(bench, group, entries("g_a", 4, 1))
         assert len(self.texts(bench, group)) == 4
 
+    def test_what_was_staged_and_not_shipped_leaves_nothing(self, bench: Bench) -> None:
+        group = self.fill(bench, "g_a", 3)
+        bench.journal.stage(group, entries("g_a", 4, 2), 3)
+        bench.undo()
+        group = bench.group("g_a")
+        assert bench.journal.last(group) == 3
+        self.put(bench, group, entries("g_a", 4, 1))
+        assert self.texts(bench, group) == [given.raw for given in entries("g_a", 1, 4)]
+
+    @pytest.mark.parametrize("bound", [(), ({"g_a", "g_b"},)])
+    def test_what_is_said_to_stay_stays_and_nothing_else(
+        self, bench: Bench, bound: tuple[set[str], ...]
+    ) -> None:
+        for group in (self.fill(bench, "g_a", 2), self.fill(bench, "g_b", 2)):
+            bench.journal.stage(group, entries(group.group_id, 3, 2), 2)
+        kept = bench.ship(*bound)
+        bench.undo()
+        for name in ("g_a", "g_b"):
+            group = bench.group(name)
+            end = 4 if name in kept else 2
+            assert self.texts(bench, group) == [given.raw for given in entries(name, 1, end)]
+            self.put(bench, group, entries(name, end + 1, 1))
+            assert bench.journal.last(group) == end + 1
+
+    def test_several_groups_of_one_batch_end_where_each_was_taken(self, bench: Bench) -> None:
+        groups = [bench.group(name) for name in ("g_a", "g_b", "g_c")]
+        for number, group in enumerate(groups, 1):
+            bench.journal.stage(group, entries(group.group_id, 1, number), 0)
+        bench.ship({"g_a", "g_c"})
+        bench.settle()
+        bench.restart()
+        assert [bench.journal.last(bench.group(group.group_id)) for group in groups] == [1, 2, 3]
+
     def test_positions_must_follow_the_expected_end(self, bench: Bench) -> None:
         group = self.fill(bench, "g_a", 3)
         for wrong in ([entry("g_a", 5)], [entry("g_a", 3)], [entry("g_a", 4), entry("g_a", 6)]):
             with pytest.raises((Stale, Bug)):
-                bench.journal.commit(group, wrong, 3)
+                bench.journal.stage(group, wrong, 3)
             bench.undo()
         assert self.texts(bench, group) == [given.raw for given in entries("g_a", 1, 3)]
 
@@ -150,5 +188,81 @@ class JournalContract:
             entry("g_a", seq, kind=f"x.kind{seq % 40}.thing", text="y" * (seq * 997 % 60_000))
             for seq in range(1, 120)
         ]
-        self.put(bench, group, given)
+        for first in range(0, len(given), 12):
+            self.put(bench, group, given[first : first + 12])
         assert self.texts(bench, group) == [one.raw for one in given]
+
+
+class SharedJournalContract(JournalContract):
+    """A journal that several nodes write to: `bench` and `other` are two of them, with the same truth."""
+
+    @pytest.fixture
+    def other(self, bench: Bench) -> Iterator[Bench]:
+        raise NotImplementedError
+
+    def test_what_one_node_wrote_the_other_takes_in(self, bench: Bench, other: Bench) -> None:
+        self.fill(bench, "g_a", 5)
+        self.fill(bench, "g_b", 2)
+        other.undo()
+        for name in ("g_a", "g_b"):
+            here, there = bench.group(name), other.group(name)
+            assert self.texts(other, there) == self.texts(bench, here)
+            assert there.chain == here.chain
+
+    def test_the_second_of_two_is_stale_and_goes_on_behind_the_first(
+        self, bench: Bench, other: Bench
+    ) -> None:
+        self.fill(bench, "g_a", 2)
+        other.undo()
+        self.put(bench, bench.group("g_a"), [entry("g_a", 3, text="first")])
+        other.journal.stage(other.group("g_a"), [entry("g_a", 3, text="second")], 2)
+        with pytest.raises(Stale) as stale:
+            other.ship()
+        assert stale.value.kept == frozenset()
+        other.undo()
+        group = other.group("g_a")
+        assert other.journal.last(group) == 3
+        self.put(other, group, entries("g_a", 4, 1))
+        bench.undo()
+        assert self.texts(bench, bench.group("g_a")) == self.texts(other, group)
+
+    def test_a_stale_group_leaves_the_others_of_its_batch_in_place(self, bench: Bench, other: Bench) -> None:
+        for name in ("g_a", "g_b"):
+            self.fill(bench, name, 1)
+        other.undo()
+        self.put(bench, bench.group("g_a"), entries("g_a", 2, 1))
+        for name in ("g_a", "g_b"):
+            other.journal.stage(other.group(name), [entry(name, 2, text="other")], 1)
+        with pytest.raises(Stale) as stale:
+            other.ship()
+        assert stale.value.kept == {"g_b"}
+        other.undo()
+        assert self.texts(other, other.group("g_a")) == [given.raw for given in entries("g_a", 1, 2)]
+        assert self.texts(other, other.group("g_b")) == [
+            entry("g_b", 1, text="n1").raw,
+            entry("g_b", 2, text="other").raw,
+        ]
+
+    def test_what_a_node_wrote_behind_something_it_has_not_seen_is_not_taken_in_twice(
+        self, bench: Bench, other: Bench
+    ) -> None:
+        self.fill(bench, "g_b", 2)
+        self.fill(other, "g_a", 4)
+        other.undo()
+        for name in ("g_a", "g_b"):
+            group = other.group(name)
+            assert self.texts(other, group) == [given.raw for given in entries(name, 1, group.last_seq)]
+        assert [other.journal.last(other.group(name)) for name in ("g_a", "g_b")] == [4, 2]
+
+    def test_bound_groups_are_kept_together_or_not_at_all(self, bench: Bench, other: Bench) -> None:
+        for name in ("g_a", "g_b"):
+            self.fill(bench, name, 1)
+        other.undo()
+        self.put(bench, bench.group("g_a"), entries("g_a", 2, 1))
+        for name in ("g_a", "g_b"):
+            other.journal.stage(other.group(name), [entry(name, 2, text="other")], 1)
+        with pytest.raises(Stale) as stale:
+            other.ship({"g_a", "g_b"})
+        assert stale.value.kept == frozenset()
+        other.undo()
+        assert other.journal.last(other.group("g_b")) == 1

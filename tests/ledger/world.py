@@ -18,17 +18,20 @@ from tacit.ledger.commands import RecordBlob
 from tacit.ledger.cursor import selection
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io import upkeep, verification
+from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    import apsw
+
     from tacit.ledger.commands import Committed, Duplicate
     from tacit.ledger.io.reader import Inbox
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.ports import Journal, StoredEvent
     from tacit.ledger.state import Group
 
 START = parse_rfc3339("2026-01-13T10:00:00Z") or Moment(0)
@@ -85,6 +88,7 @@ class World:
         settings: Settings | None = None,
         vfs: str | None = None,
         hard_pages: int = 16_000,
+        journal: Callable[[apsw.Connection], Journal] = SqliteJournal,
     ) -> None:
         self.folder = folder
         self.clock = HandClock()
@@ -93,6 +97,7 @@ class World:
         self.settings = settings or Settings()
         self.vfs = vfs
         self.hard_pages = hard_pages
+        self.journal = journal
         self.store = self._open()
 
     def _open(self) -> Store:
@@ -103,6 +108,7 @@ class World:
             purpose="a test",
             vfs=self.vfs,
             wal_hard_pages=self.hard_pages,
+            journal=self.journal,
         )
         store = Store(self.folder, options)
         store.start()

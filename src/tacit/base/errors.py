@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,18 @@ class PeerFault(TacitError):
 
 
 class Unavailable(TacitError):
-    """Not now: starting, stopping, unreachable or unable to write. Trying again is safe."""
+    """Not now: starting, stopping, unreachable or unable to write. Trying again is safe.
+
+    But for what is `unknown`: whether it happened nobody can tell, so look before asking again.
+    """
+
+    def __init__(self, *words: str, unknown: bool = False) -> None:
+        super().__init__(*words)
+        self.unknown = unknown
+
+
+OUTCOME_UNKNOWN: Final = "outcome_unknown"
+"""The reason in an answer that says so."""
 
 
 class Corrupt(TacitError):

@@ -71,6 +71,11 @@ def passes(error: Exception) -> bool:
     return isinstance(error, Unavailable)
 
 
+def is_unknown(error: Exception) -> bool:
+    """Does the hub itself not know whether it happened?"""
+    return isinstance(error, Unavailable) and error.unknown
+
+
 def retry_after_ms(error: Exception) -> int | None:
     """How long the hub asked us to wait, if it did."""
     given = error.details.get("retryAfterMs") if isinstance(error, Refused) else None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.errors import OUTCOME_UNKNOWN, PeerFault, Refused, TacitError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,8 @@ def error_of(error: Mapping[str, Any]) -> Exception:
     data: Mapping[str, Any] = error.get("data") or error
     code, message = str(data.get("code", "internal")), str(data.get("message", "the call failed"))
     if code == "daemon_unavailable":
-        return Unavailable(message)
+        details: Mapping[str, Any] = data.get("details") or {}
+        return Unavailable(message, unknown=details.get("reason") == OUTCOME_UNKNOWN)
     return Refused(code, message, details=data.get("details"))
 
 

@@ -10,7 +10,7 @@ import click
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.redacting import Redacting
-from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.terminal import styled
@@ -149,3 +149,59 @@ def redact(session: CliSession, name: str | None, event: str | None, reason: str
     with Redacting(folder, SystemClock(), SystemEntropy()) as redacting:
         count = redacting.taken_back(reason) if taken_back else redacting.one(name or "", event or "", reason)
     session.answer({"redacted": count}, lambda: session.out.print(f"redacted {count} messages"))
+
+
+@ledger.command()
+@click.option(
+    "--to-nats", "to", multiple=True, metavar="URL", help="Copy the ledger into an empty stream there."
+)
+@click.option("--from-nats", "out_of", multiple=True, metavar="URL", help="Copy a stream's ledger out of it.")
+@click.option("--nats-stream", default="TACIT", show_default=True, metavar="NAME", help="The stream's name.")
+@click.option(
+    "--nats-replicas",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 5),
+    help="How many servers keep it.",
+)
+@click.option(
+    "--nats-creds",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Credentials for the servers.",
+)
+@pass_session
+def copy(
+    session: CliSession,
+    to: tuple[str, ...],
+    out_of: tuple[str, ...],
+    nats_stream: str,
+    nats_replicas: int,
+    nats_creds: Path | None,
+) -> None:
+    """Move a ledger whose hub is stopped between its folder and a NATS stream; every event is verified."""
+    if bool(to) == bool(out_of):
+        raise click.UsageError("give --to-nats or --from-nats")
+    if to:
+        _folder(session)
+    elif (session.data / DATABASE).exists():
+        raise Refused("not_empty", f"there is a ledger in {session.data}: give an empty folder with --data")
+    try:
+        from tacit.ledger.io.jetstream.cache import ServedStream
+        from tacit.ledger.io.jetstream.copying import copy_in, copy_out
+    except ModuleNotFoundError as error:
+        raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+    entropy = SystemEntropy()
+    served = ServedStream(
+        to or out_of, nats_stream, session.data, entropy, replicas=nats_replicas, credentials=nats_creds
+    )
+    try:
+        if to:
+            count = copy_in(session.data, served.stream, entropy)
+        else:
+            count = copy_out(session.data, served.stream, AttentionEngine, entropy)
+    finally:
+        served.close()
+    if session.as_json:
+        session.print_json({"events": count})
+        return
+    session.out.print(f"{count} events are copied and verified.")

@@ -21,6 +21,7 @@ from tacit.hub.config import (
     BackupPlan,
     HubConfig,
     Limits,
+    StreamPlan,
     default_readers,
     default_writer,
     is_loopback,
@@ -153,6 +154,26 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
     type=click.Path(dir_okay=False, path_type=Path),
     help="Encrypt the backups with the passphrase in its first line; or TACIT_BACKUP_PASSPHRASE.",
 )
+@click.option(
+    "--nats",
+    "servers",
+    multiple=True,
+    metavar="URL",
+    help="Keep the ledger in a NATS JetStream stream there; the data folder is then a cache.",
+)
+@click.option("--nats-stream", default="TACIT", show_default=True, metavar="NAME", help="The stream's name.")
+@click.option(
+    "--nats-replicas",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 5),
+    help="How many servers keep it.",
+)
+@click.option(
+    "--nats-creds",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Credentials for the servers.",
+)
 @click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
@@ -177,7 +198,8 @@ def up(
     as_json = bool(given.pop("log_json")) or not sys.stderr.isatty()
     logs.set_up(as_json=as_json)
     origins, services = given.pop("allow_origin"), given.pop("allow_service")
-    writer = cast("Writer", given.pop("writer") or default_writer())
+    stream = _stream(given)
+    writer = cast("Writer", given.pop("writer") or ("thread" if stream else default_writer()))
     crew = given.pop("crew")
     if crew is None:
         crew = is_loopback(str(given["host"])) and not given["local_trust"]
@@ -185,6 +207,7 @@ def up(
     every, keep = cast("int", given.pop("backup_every")), cast("int", given.pop("backup_keep"))
     plan = _plan(given.pop("backup_to"), every, keep, given.pop("backup_passphrase_file"))
     config = HubConfig(
+        stream=stream,
         agent=beside,
         backups=plan,
         crew=bool(crew),
@@ -212,6 +235,17 @@ def up(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+def _stream(given: dict[str, object]) -> StreamPlan | None:
+    """Where the ledger is, if servers were named."""
+    plan = StreamPlan(
+        cast("tuple[str, ...]", given.pop("servers")),
+        cast("str", given.pop("nats_stream")),
+        cast("int", given.pop("nats_replicas")),
+        cast("Path | None", given.pop("nats_creds")),
+    )
+    return plan if plan.servers else None
 
 
 def _plan(folder: object, every: int, keep: int, passphrase_file: object) -> BackupPlan | None:

@@ -39,6 +39,10 @@ def passing(error: TacitError, method: str, *, repeatable: bool) -> TacitError:
 
             raise OutcomeUnknown(f"the connection broke during {method}; it may have happened") from error
         return Unavailable("the connection to the hub broke")
+    if isinstance(error, Unavailable) and error.unknown and not repeatable:
+        from tacit.c2a.retry import OutcomeUnknown
+
+        raise OutcomeUnknown(str(error)) from error
     if isinstance(error, Unavailable) or (isinstance(error, Refused) and error.code == "rate_limited"):
         return error
     raise error

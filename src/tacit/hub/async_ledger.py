@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.hub")
 SETTLE_SECONDS: Final = 10.0
+ASKED_AGAIN_SECONDS: Final = 1.0
+"""How soon the writer is asked again after what became of a batch."""
 
 
 def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
@@ -60,6 +62,7 @@ class AsyncLedger:
         self._metrics = metrics
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = False
+        self._asks_again = False
         self._open = 0
         self.failing: str | None = None
         """Why the last commit failed; None once one has succeeded again."""
@@ -67,6 +70,8 @@ class AsyncLedger:
         self._settled.set()
         self.on_committed: Callable[[Committed], None] = lambda _committed: None
         self.on_removed: Callable[[str, str], None] = lambda _group_id, _actor_id: None
+        self.on_missed: Callable[[Iterable[str], bool], None] = lambda _groups, _records: None
+        """Told of groups that have events without an outcome of ours, and of records that changed so."""
 
     async def open(self) -> None:
         """Bind the writer to the running loop and wait until it is there.
@@ -74,6 +79,7 @@ class AsyncLedger:
         Then the groups are told what an earlier crash left half-written.
         """
         self._loop = asyncio.get_running_loop()
+        self.store.watch_missed(self._missed_by_writer)
         self.store.start(self._from_writer)
         await self.record(Ping())
         for notice in await self._loop.run_in_executor(None, self.store.torn_notices):
@@ -97,22 +103,43 @@ class AsyncLedger:
         self._metrics.batch.observe(len(callers))
         failed = next((one for one in outcomes if isinstance(one, (Unavailable, Corrupt))), None)
         self.failing = None if failed is None else getattr(failed, "message", str(failed))
-        fresh: defaultdict[str, list[StoredEvent]] = defaultdict(list)
-        for outcome in outcomes:
-            for one in _appended(outcome):
-                if isinstance(one, Duplicate):
-                    self._metrics.repeated.inc()
-                else:
-                    self._fresh(one, fresh)
-        self._count(fresh)
-        for group_id, events in fresh.items():
-            self._metrics.committed.inc(len(events))
-            self._live.publish(group_id, events)
+        self._publish(one for outcome in outcomes for one in _appended(outcome))
+        if self.store.is_unsettled and not self._asks_again:
+            self._asks_again = True
+            asyncio.get_running_loop().call_later(ASKED_AGAIN_SECONDS, self._ask_again)
         for done, outcome in zip(callers, outcomes, strict=True):
             done(outcome)
         self._open -= len(callers)
         if not self._open:
             self._settled.set()
+
+    def _publish(self, appended: Iterable[Committed | Duplicate]) -> None:
+        """Let everybody know of events that have just become durable."""
+        fresh: defaultdict[str, list[StoredEvent]] = defaultdict(list)
+        for one in appended:
+            if isinstance(one, Duplicate):
+                self._metrics.repeated.inc()
+            else:
+                self._fresh(one, fresh)
+        self._count(fresh)
+        for group_id, events in fresh.items():
+            self._metrics.committed.inc(len(events))
+            self._live.publish(group_id, events)
+
+    def _missed_by_writer(self, missed: Sequence[Committed], records: bool) -> None:
+        """Called on the writer's thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._take_missed, missed, records)
+
+    def _take_missed(self, missed: Sequence[Committed], records: bool) -> None:
+        self._publish(missed)
+        self.on_missed(dict.fromkeys(one.group_id for one in missed), records)
+
+    def _ask_again(self) -> None:
+        """Nobody may ever write there again: what became of a batch is found out all the same."""
+        self._asks_again = False
+        if self.store.is_unsettled and not self._closing:
+            self.submit(Ping(), lambda _outcome: None)
 
     def _fresh(self, committed: Committed, fresh: defaultdict[str, list[StoredEvent]]) -> None:
         """An event and all that followed from it, in the order of the ledger."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_STREAM: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ORIGIN: Final = re.compile(r"https?://[^/?#@\s]+")
 
 
@@ -81,6 +82,16 @@ class BackupPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """A ledger on NATS JetStream: the servers, the stream's name, how many of them keep it."""
+
+    servers: tuple[str, ...]
+    stream: str = "TACIT"
+    replicas: int = 3
+    credentials: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HubConfig:
     """One hub."""
 
@@ -114,6 +125,8 @@ class HubConfig:
     """With less room on the disk than this the hub says that it is not ready."""
     backups: BackupPlan | None = None
     """Backups that the hub takes by itself."""
+    stream: StreamPlan | None = None
+    """Where the ledger is, if not in the data folder: that one is then a cache."""
 
     @property
     def is_loopback(self) -> bool:
@@ -130,6 +143,7 @@ class HubConfig:
                 f"{self.host} can be reached by others: give --tls-cert and --tls-key, or say "
                 "--insecure-public if something in front of the hub encrypts",
             )
+        self._check_stream()
         if self.public_url and not _ORIGIN.fullmatch(self.public_url):
             raise Refused("invalid_request", "--public-url is https://NAME, without a path")
         if self.local_trust and (self.public_url or self.trusted_proxies):
@@ -148,6 +162,18 @@ class HubConfig:
         if self.local_trust and not self.is_loopback:
             raise Refused(
                 "invalid_request", "--local-trust takes callers at their word and is for loopback only"
+            )
+
+    def _check_stream(self) -> None:
+        if self.stream is None:
+            return
+        if not _STREAM.fullmatch(self.stream.stream):
+            raise Refused("invalid_request", "a stream's name has letters, digits, - and _ alone")
+        if self.writer == "process":
+            raise Refused("invalid_request", "with --nats the writer stands in a thread of the hub")
+        if self.backups is not None:
+            raise Refused(
+                "invalid_request", "with --nats the folder is a cache: back up the stream (docs/nats.md)"
             )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Here
+from tacit.base.errors import Refused
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
@@ -36,7 +37,7 @@ from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import apsw
@@ -77,18 +78,33 @@ def _charged(event: StoredEvent) -> Charge:
     return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
+def _opened(config: HubConfig, options: Options) -> Store:
+    if config.stream is None:
+        elsewhere = writer_process if config.writer == "process" else None
+        return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere)
+    try:
+        from tacit.ledger.io.jetstream.cache import ServedStream
+    except ModuleNotFoundError as error:
+        raise Refused("not_installed", "--nats needs the extra: pip install 'tacit[scale]'") from error
+    plan = config.stream
+    served = ServedStream(
+        plan.servers,
+        plan.stream,
+        config.data,
+        options.entropy,
+        replicas=plan.replicas,
+        credentials=plan.credentials,
+    )
+    return served.open(config.data, options, AttentionEngine)
+
+
 class Hub:
     """Everything that one running hub owns."""
 
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         config.check()
         self.config = config
-        self.store = Store(
-            config.data,
-            options or Options(settings=config.settings, clock=SteadyClock()),
-            engine=AttentionEngine,
-            elsewhere=writer_process if config.writer == "process" else None,
-        )
+        self.store = _opened(config, options or Options(settings=config.settings, clock=SteadyClock()))
         self.metrics = Metrics()
         self.live = Live(
             self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
@@ -102,6 +118,7 @@ class Hub:
         self.host.presence = self.live.presence
         self.ledger.on_committed = self.host.committed
         self.ledger.on_removed = self._removed
+        self.ledger.on_missed = self._missed
         self.activities = Activities(self.ledger, self.host, self.live.activity)
         self.host.gone = self.activities.gone
         self.tools = Tools(self.ledger)
@@ -260,6 +277,20 @@ class Hub:
     def _removed(self, group_id: str, actor_id: str) -> None:
         self.drop_tokens(actor=(group_id, actor_id))
         self.hooks.forget(group_id, actor_id)
+
+    def _missed(self, group_ids: Iterable[str], records: bool) -> None:
+        """Something was written of which nobody here had heard: do what is still to be done about it."""
+        self.host.wake(group_ids)
+        if records:
+            self.host.spawn(self._load_records())
+
+    async def _load_records(self) -> None:
+        before = self.registry.ids()
+        await self.ledger.read(lambda reader: self.registry.load(reader.connection))
+        for dead in before - self.registry.ids():
+            self.links.drop(token_id=dead)
+            for listener in list(self.on_revoked):
+                listener(dead)
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and the links of them, and end the connections that used them."""

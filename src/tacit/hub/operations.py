@@ -444,7 +444,7 @@ async def blob_of(hub: Hub, credential: Credential, group_id: str, path: str) ->
 async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob) -> object:
     """A blob's record and a stretch of its bytes."""
     blob = await blob_of(hub, credential, request.group_id, request.path)
-    with hub.store.blobs.open(blob.sha256) as file:
+    with await asyncio.to_thread(hub.store.blobs.open, blob.sha256) as file:
         file.seek(request.offset)
         content = file.read(request.length)
     return {

@@ -90,7 +90,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
                 details = {"damaged": list(error.damaged)} if error.damaged else {}
                 return cls("corrupt", error.message, details=details, hint=error.hint)
             case _:
-                return cls("unavailable", str(error))
+                return cls("unavailable", str(error), details={"unknown": True} if error.unknown else {})
 
     def error(self) -> Refused | Unavailable | Corrupt:
         """The error again."""
@@ -102,7 +102,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
                 damaged = tuple(self.details.get("damaged", ()))
                 return Corrupt(self.message, hint=self.hint, damaged=damaged)
             case _:
-                return Unavailable(self.message)
+                return Unavailable(self.message, unknown="unknown" in self.details)
 
 
 class Opening(msgspec.Struct, frozen=True, array_like=True):

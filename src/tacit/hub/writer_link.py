@@ -195,7 +195,7 @@ class WriterLink:
         if self._is_closing or self._starts >= MOST_STARTS:
             self._given_up, self._commands, unanswered = True, [], len(self._callers)
         if unanswered:
-            self._hand_over([Unavailable(UNKNOWN)] * unanswered)
+            self._hand_over([Unavailable(UNKNOWN, unknown=True)] * unanswered)
         if not self._given_up:
             self._running().call_later(AGAIN.pause(self._starts - 1), self._again)
         self._ended.set()

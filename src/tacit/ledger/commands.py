@@ -11,7 +11,7 @@ over and appends what the engine plans.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -127,6 +127,25 @@ HubRecord: TypeAlias = (
     | Ping
 )
 """What is no event of a group: records of the hub's own."""
+HUB: Final = "@hub"
+"""Where a journal has the records of the hub's own, beside the groups; no group has this id."""
+
+
+class DatedRecord(msgspec.Struct, frozen=True, array_like=True):
+    """A record of the hub's own with its moment: written again, with that moment, it gives the same rows."""
+
+    at: int
+    record: (
+        RecordBlob
+        | IssueCredential
+        | AdoptOwnerToken
+        | UseCredential
+        | RevokeCredential
+        | SetWebhook
+        | DropWebhook
+    )
+
+
 Command: TypeAlias = Append | AppendTogether | HubRecord | GroupCommand
 
 
@@ -172,3 +191,31 @@ class Recorded(msgspec.Struct, frozen=True, tag=True, array_like=True):
 Success: TypeAlias = Committed | Duplicate | Appended | Decided | Recorded
 Failure: TypeAlias = Refused | Unavailable | Corrupt
 Outcome: TypeAlias = Success | Failure
+
+
+def groups_of(command: Command, outcome: Outcome) -> frozenset[str]:
+    """The groups that a command was decided in and appended to; `HUB` for a record of the hub's own."""
+    match command:
+        case Append(submission=submission):
+            asked = {submission.group_id}
+        case AppendTogether(submissions=submissions, share=share):
+            asked = {submission.group_id for submission in submissions}
+            asked.update([HUB] if share is not None else [])
+        case GroupCommand(group_id=group_id):
+            asked = {group_id}
+        case Ping():
+            return frozenset()
+        case _:
+            return frozenset({HUB})
+    return frozenset(asked.union(group_id for group_id, _seq in places_of(outcome)))
+
+
+def places_of(outcome: Outcome) -> set[tuple[str, int]]:
+    """Group and position of every event that an outcome tells of."""
+    match outcome:
+        case Committed(group_id=group_id, event=event, then=then):
+            return {(group_id, event.seq)}.union(*map(places_of, then))
+        case Appended(outcomes=outcomes) | Decided(outcomes=outcomes):
+            return set[tuple[str, int]]().union(*map(places_of, outcomes))
+        case _:
+            return set()

@@ -16,8 +16,10 @@ from tacit.ledger.envelope import decode_data
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from tacit.base.errors import Unavailable
+    from tacit.ledger.commands import DatedRecord
     from tacit.ledger.state import Group
 
 
@@ -138,25 +140,86 @@ class JournalEntry(msgspec.Struct, frozen=True, gc=False):
     salt: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Entries of a group, or records of the hub's own, that are durable and not applied on this node."""
+
+    group_id: str
+    entries: tuple[JournalEntry, ...] = ()
+    records: tuple[DatedRecord, ...] = ()
+
+
 class Journal(Protocol):
-    """Where order is decided and an event becomes durable: what the writer writes through."""
+    """Where order is decided and an event becomes durable: what the writer writes through.
+
+    A batch goes in three steps, since what has left for another machine cannot be rolled back. `stage` takes
+    each group's entries into the writer's transaction. `ship`, called once, when nothing of the writer's own
+    can fail any more, makes the entries of all groups durable where order is decided. Then the writer commits
+    its transaction and calls `settle`; or rolls it back and calls `forget`.
+    """
 
     def number(self, group: Group) -> int:
         """The group's number here, given on first use."""
-        ...
-
-    def forget(self) -> None:
-        """Drop what was learnt in a transaction that did not commit."""
         ...
 
     def last(self, group: Group) -> int:
         """The last position of a group; 0 when it has none."""
         ...
 
-    def commit(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
-        """Append entries whose positions follow `expected_last`, or raise `Stale`."""
+    def stage(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
+        """Take entries whose positions follow `expected_last` into the batch, or raise `Stale`."""
+        ...
+
+    def stage_record(self, record: DatedRecord) -> None:
+        """Take a record of the hub's own into the batch, beside the groups."""
+        ...
+
+    def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:
+        """Make all that was staged durable, or raise `Stale`; bound groups go together or not at all.
+
+        No group is in two of the sets in `bound`; one there may have nothing staged. Returns the groups whose
+        entries stay whatever becomes of the transaction: none, where the transaction itself is what makes
+        them durable.
+        """
+        ...
+
+    def settle(self) -> None:
+        """The transaction was committed: the batch is over."""
+        ...
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Is the fate of an earlier batch unknown still? The next `ship` asks, with or without a batch."""
+        ...
+
+    def require_open(self) -> None:
+        """Raise `Unavailable` unless a batch would be taken now, as far as can be known without one."""
+        ...
+
+    def forget(self) -> None:
+        """Drop what was learnt in a transaction that did not commit."""
+        ...
+
+    def missed(self) -> Iterator[Missed]:
+        """What is durable and not applied here, in order; each is applied before the next is asked for."""
         ...
 
 
 class Stale(Exception):
-    """The group's end is not where the writer believed; apply what was missed and try again."""
+    """Some group's end is not where the writer believed: apply what was missed and decide again.
+
+    `kept` are the groups of the same batch whose entries are durable all the same: those come back with what
+    was missed, and deciding their commands again would append them twice. `failed` are groups that take
+    nothing now, with what their callers are told.
+    """
+
+    def __init__(
+        self, kept: frozenset[str] = frozenset(), failed: Mapping[str, Unavailable] | None = None
+    ) -> None:
+        super().__init__()
+        self.kept = kept
+        self.failed = dict(failed or {})
+
+
+class TooLarge(Exception):
+    """A group's entries are more than one message can carry; nothing was shipped. Fewer commands may fit."""

@@ -26,7 +26,7 @@ from tacit.harness.scrolling import open_lines
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import Options, Store
-from tacit.ledger.io.writer import View
+from tacit.ledger.io.view import View
 from tacit.ledger.io.writer_thread import deliver_here
 from tests.ledger.world import World
 

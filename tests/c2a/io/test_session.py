@@ -228,6 +228,16 @@ async def test_a_side_effect_without_a_key_is_called_once_and_the_doubt_is_told(
 
 
 @pytest.mark.spec("C2A-172")
+async def test_a_hub_that_does_not_know_itself_is_asked_again_only_under_a_key(peer, session):
+    unknown = {"code": "daemon_unavailable", "message": "?", "details": {"reason": "outcome_unknown"}}
+    peer.script = [unknown, unknown, None]
+    with pytest.raises(OutcomeUnknown):
+        await session.call("x.launch", what="rocket")
+    await session.call("x.launch", what="rocket", idempotencyKey="k")
+    assert len(peer.raw) == 3
+
+
+@pytest.mark.spec("C2A-172")
 async def test_a_side_effect_with_a_key_may_be_repeated(peer, session):
     peer.script = ["lose", None]
     await session.call("x.launch", what="rocket", idempotencyKey="k")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.ledger.io import read_model
-from tacit.ledger.io.writer import View
+from tacit.ledger.io.view import View
 
 if TYPE_CHECKING:
     from tests.ledger.world import World

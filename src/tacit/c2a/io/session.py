@@ -41,7 +41,15 @@ from tacit.c2a.notifications import (
     method_of,
 )
 from tacit.c2a.permission import METHOD as PERMISSION
-from tacit.c2a.retry import Annotations, OutcomeUnknown, Pace, may_repeat, passes, retry_after_ms
+from tacit.c2a.retry import (
+    Annotations,
+    OutcomeUnknown,
+    Pace,
+    is_unknown,
+    may_repeat,
+    passes,
+    retry_after_ms,
+)
 from tacit.c2a.rpc import ConnectionLost, Request
 from tacit.c2a.vocabulary import NEWER
 from tacit.ledger.envelope import MAX_EVENT_BYTES
@@ -333,6 +341,8 @@ class AgentSession:
                     ) from lost
                 problem: TacitError = Unavailable("the connection to the hub broke")
             except (Refused, Unavailable) as error:
+                if not repeatable and is_unknown(error):
+                    raise OutcomeUnknown(str(error)) from error
                 if not repeatable or not passes(error):
                     raise
                 problem = error

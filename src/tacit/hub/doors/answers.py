@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
-from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.base.errors import OUTCOME_UNKNOWN, Corrupt, Refused, TacitError, Unavailable
 from tacit.c2a.errors import number_of
 from tacit.ledger.codes import CODES
 
@@ -22,7 +22,8 @@ def failure(error: BaseException) -> dict[str, Any]:
         details = {**named, "hint": error.hint}
         return {"code": "daemon_unavailable", "message": error.message, "details": details}
     if isinstance(error, Unavailable):
-        return {"code": "daemon_unavailable", "message": str(error)}
+        unknown = {"details": {"reason": OUTCOME_UNKNOWN}} if error.unknown else {}
+        return {"code": "daemon_unavailable", "message": str(error), **unknown}
     if isinstance(error, TacitError):
         return {"code": "invalid_request", "message": str(error)}
     log.error("an operation failed unexpectedly", exc_info=error)

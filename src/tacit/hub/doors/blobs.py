@@ -86,7 +86,7 @@ async def fetch(hub: Hub, request: web.Request) -> web.StreamResponse:
         blob = await operations.blob_of(
             hub, credential, request.match_info["group_id"], request.match_info["path"]
         )
-        hub.store.blobs.open(blob.sha256).close()
+        (await asyncio.to_thread(hub.store.blobs.open, blob.sha256)).close()
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:

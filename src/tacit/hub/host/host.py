@@ -39,7 +39,7 @@ from tacit.hub.caller import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from tacit.attention.commands import Effect, TimersRun
     from tacit.c2a.notifications import Work
@@ -165,6 +165,11 @@ class Host:
         heapq.heappush(self._due, (at, group_id))
         if sooner:
             self._wake.set()
+
+    def wake(self, group_ids: Iterable[str]) -> None:
+        """Look what time will bring in these groups: something was written there that said nothing of it."""
+        for group_id in group_ids:
+            self._schedule(group_id, self._store.options.clock.now())
 
     async def _run(self) -> None:
         clock = self._store.options.clock

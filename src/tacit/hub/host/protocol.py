@@ -15,7 +15,7 @@ from tacit import __version__
 from tacit.attention.io.archive import Archive
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted
-from tacit.base.errors import Refused, TacitError
+from tacit.base.errors import OUTCOME_UNKNOWN, Refused, TacitError, Unavailable
 from tacit.base.strict_json import Malformed, parse
 from tacit.c2a.activity import Activity
 from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
@@ -126,10 +126,8 @@ class Conversation:
             result = await self._result(message["method"], cast("dict[str, Any]", params))
         except Refused as refused:
             return error_message(call_id, from_ledger(refused))
-        except TacitError:
-            return error_message(
-                call_id, refusal("daemon_unavailable", "the hub cannot do this now; try again", "C2A-016")
-            )
+        except TacitError as error:
+            return error_message(call_id, _not_now(error))
         except Exception:
             # The last line of defence: answered as `internal_error` and logged, the link lives.
             log.exception("a call failed unexpectedly")
@@ -318,3 +316,10 @@ class Conversation:
 def _broken(message: str, reason: str = "") -> Refusal:
     details = {"reason": reason} if reason else {}
     return refusal("invalid_request", message, "C2A-012", **details)
+
+
+def _not_now(error: TacitError) -> Refusal:
+    if isinstance(error, Unavailable) and error.unknown:
+        words = "whether this happened is not known; look before you ask again"
+        return refusal("daemon_unavailable", words, "C2A-016", reason=OUTCOME_UNKNOWN)
+    return refusal("daemon_unavailable", "the hub cannot do this now; try again", "C2A-016")

@@ -25,6 +25,7 @@ from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.private_file import new_private
 from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damage
 from tacit.ledger.io.blobs import BlobFolder
+from tacit.ledger.io.schema import STREAM
 from tacit.ledger.io.store import DATABASE
 from tacit.ledger.io.upkeep import GroupEnd, ends_on
 from tacit.ledger.io.verification import verify
@@ -69,6 +70,8 @@ def write(folder: Path, out: BinaryIO, beside: Path, made: str, entropy: Entropy
         copy = Path(scratch) / DATABASE
         copy_ledger(folder / DATABASE, copy)
         with closing(connect(copy, readonly=True)) as connection:
+            if connection.execute("SELECT 1 FROM facts WHERE name=?", (STREAM,)).fetchone() is not None:
+                raise Refused("follows_stream", "this folder is a cache of a NATS stream: back up the stream")
             groups = ends_on(connection)
             blobs = [row[0] for row in connection.execute("SELECT DISTINCT sha256 FROM blobs").fetchall()]
         files[DATABASE] = _add(archive, copy, DATABASE)

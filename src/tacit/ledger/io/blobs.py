@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from tacit.base.errors import Corrupt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tacit.base.ports import Entropy
@@ -47,7 +48,10 @@ class BlobFolder:
 
     def incoming(self) -> Incoming:
         """A place to write a new blob to, piece by piece."""
-        return Incoming(self._folder, self._entropy.draw(12).hex())
+        return Incoming(self._folder, self._entropy.draw(12).hex(), self.arrived)
+
+    def arrived(self, stored: Stored) -> None:
+        """Told of each blob that has been written; here that is all."""
 
     def open(self, sha256: str) -> BinaryIO:
         """The blob's bytes; a record whose file is gone is damage, not absence."""
@@ -57,6 +61,11 @@ class BlobFolder:
             raise Corrupt(
                 "a blob's file is missing", hint="restore the blobs folder from a backup"
             ) from error
+
+    def holds(self, sha256: str, size: int) -> bool:
+        """Are the bytes where they are safe, so that a message may refer to them?"""
+        del size
+        return self.place(sha256).exists()
 
     def place(self, sha256: str) -> Path:
         """Where a blob lies; only a sha256 can name a place."""
@@ -83,8 +92,9 @@ class BlobFolder:
 class Incoming:
     """A blob while it arrives: hashed as it is written, visible only when whole and synced."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, arrived: Callable[[Stored], None] | None = None) -> None:
         self._folder = folder
+        self._arrived = arrived
         self._path = folder / f"incoming-{name}"
         self._file = os.fdopen(
             os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
@@ -98,12 +108,17 @@ class Incoming:
         self._hash.update(piece)
         self.size += len(piece)
 
+    @property
+    def sha256(self) -> str:
+        """The hash of what has arrived so far."""
+        return self._hash.hexdigest()
+
     def finish(self) -> Stored:
         """Sync, then give it its name; the same content twice is the same file."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        sha256 = self._hash.hexdigest()
+        sha256 = self.sha256
         place = self._folder / sha256[:2] / sha256
         if place.exists():
             self._path.unlink()
@@ -112,7 +127,10 @@ class Incoming:
             self._path.rename(place)
             _sync_folder(place.parent)
             _sync_folder(self._folder)
-        return Stored(sha256, self.size)
+        stored = Stored(sha256, self.size)
+        if self._arrived is not None:
+            self._arrived(stored)
+        return stored
 
     def abandon(self) -> None:
         """Throw away what arrived so far."""

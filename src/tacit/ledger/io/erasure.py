@@ -208,12 +208,22 @@ def is_pending(connection: apsw.Connection) -> bool:
     return connection.execute("SELECT 1 FROM erasures LIMIT 1").fetchone() is not None
 
 
-def finish(connection: apsw.Connection, folder: Path, blobs: BlobFolder) -> None:
-    """Have what was taken away gone from the folder; `BusyError` while somebody still reads the log."""
+def finish(
+    connection: apsw.Connection,
+    folder: Path,
+    blobs: BlobFolder,
+    elsewhere: Callable[[apsw.Connection], None] | None = None,
+) -> None:
+    """Have what was taken away gone from the folder; `BusyError` while somebody still reads the log.
+
+    `elsewhere` has it gone from where the file's truth is, if that is another place.
+    """
     row = connection.execute("SELECT max(number) FROM erasures").fetchone()
     if row is None or row[0] is None:
         return
     _remove_files(connection, blobs)
+    if elsewhere is not None:
+        elsewhere(connection)
     connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
     for copy in (folder / "quarantine").glob("torn-*"):
         copy.unlink(missing_ok=True)

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.base.errors import Corrupt, Refused, TacitError
+from tacit.base.errors import TacitError
 from tacit.base.io.sqlite import DAMAGED, FAILED
-from tacit.base.moment import parse_rfc3339
 from tacit.ledger import projection
-from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
-from tacit.ledger.io.writer import View
+from tacit.ledger.io.view import View
 from tacit.ledger.ports import JournalEntry
-from tacit.ledger.projection import body_of, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
@@ -76,26 +74,12 @@ def fold_all(connection: apsw.Connection, writer: Writer) -> int:
     for number, group_id, _last, _chain in groups_on(connection):
         group = Group(group_id, number)
         for seq, event_id, kind, _link, raw, _salt in rows_on(connection, number):
-            _again(writer, group, JournalEntry(seq, event_id, kind, raw))
+            refold(writer, group, JournalEntry(seq, event_id, kind, raw), View(writer, group))
             count += 1
             if count % STEP == 0:
                 writer.flush_model()
         writer.flush_model()
     return count
-
-
-def _again(writer: Writer, group: Group, entry: JournalEntry) -> None:
-    try:
-        event: Event = decode(entry.raw)
-        at = parse_rfc3339(event.ts) or group.last_ts
-        body = body_of(entry.kind, event.data)
-        facts = project(entry.kind, event.by, event.data, body, group, View(writer, group))
-    except (Refused, msgspec.DecodeError) as error:
-        raise Corrupt(
-            f"event {entry.seq} of group {group.group_id} cannot be folded",
-            hint="run `tacit ledger verify`; nothing was changed",
-        ) from error
-    writer.fold(group, writer.take(entry, event.id, event.by, at, event.data, group, facts), at)
 
 
 def fold_version(engine: Engine) -> str:

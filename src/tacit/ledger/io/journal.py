@@ -1,6 +1,7 @@
 """The SQLite journal: order and durability of events (CCCS-018, CCCS-026, CCCS-114, CCCS-115).
 
-Writes go through the connection's open transaction; whoever opened it commits. Each event is chained to the
+Writes go through the connection's open transaction; whoever opened it commits, and that commit makes them
+durable: nothing is left to ship, and nobody else can have written. Each event is chained to the
 one before it (sha256 over the previous link and the event's own digest, `redaction`), so that order can be
 proven, also when the content of one was taken away.
 """
@@ -16,14 +17,16 @@ from tacit.ledger.ports import Stale
 from tacit.ledger.redaction import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import apsw
 
-    from tacit.ledger.ports import JournalEntry
+    from tacit.ledger.commands import DatedRecord
+    from tacit.ledger.ports import JournalEntry, Missed
     from tacit.ledger.state import Group
 
 FIRST_LINK: Final = b"\0" * 32
+NOTHING_KEPT: Final[frozenset[str]] = frozenset()
 
 
 def link(previous: bytes, raw: bytes, salt: bytes | None) -> bytes:
@@ -45,7 +48,7 @@ class SqliteJournal:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def commit(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
+    def stage(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
         """Append entries whose positions follow `expected_last`, or raise `Stale`."""
         if self.last(group) != expected_last or entries[0].seq != expected_last + 1:
             raise Stale
@@ -64,6 +67,29 @@ class SqliteJournal:
             "UPDATE groups SET last_seq=?, last_ts=?, chain=? WHERE number=?",
             (entries[-1].seq, group.last_ts, chain, group.number),
         )
+
+    def stage_record(self, record: DatedRecord) -> None:
+        """Nothing to do: its rows are in the same transaction."""
+
+    def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:
+        """Nothing to do: the transaction holds all groups together, and its commit makes them durable."""
+        del bound
+        return NOTHING_KEPT
+
+    def settle(self) -> None:
+        """The transaction was committed."""
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Never: a commit of the file is known to be one, or to be none."""
+        return False
+
+    def require_open(self) -> None:
+        """Nothing to ask: whether the disk takes it is tried by writing."""
+
+    def missed(self) -> Iterator[Missed]:
+        """Nothing: who has the file has every event."""
+        return iter(())
 
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Corrupt, Refused
+from tacit.base.moment import Moment
 from tacit.ledger.codes import denied, missing
 from tacit.ledger.commands import (
     AdoptOwnerToken,
-    BlobShare,
     DropWebhook,
     IssueCredential,
     Ping,
@@ -28,8 +28,7 @@ from tacit.ledger.principal import PrincipalKind, kind_of
 if TYPE_CHECKING:
     import apsw
 
-    from tacit.base.moment import Moment
-    from tacit.ledger.commands import HubRecord
+    from tacit.ledger.commands import BlobShare, DatedRecord, HubRecord
 
 
 def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorded:
@@ -62,6 +61,17 @@ def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorde
     return Recorded()
 
 
+def keep_again(connection: apsw.Connection, dated: DatedRecord) -> None:
+    """Write a record that was accepted before, on this node or on another."""
+    try:
+        keep(connection, dated.record, Moment(dated.at))
+    except Refused as refused:
+        raise Corrupt(
+            f"a record of the hub's own does not follow from those before it ({refused.code})",
+            hint="remove ledger.db: it is made anew from the stream",
+        ) from refused
+
+
 def _blob(connection: apsw.Connection, blob: RecordBlob) -> None:
     row = connection.execute("SELECT number FROM groups WHERE group_id=?", (blob.group_id,)).fetchone()
     if row is None:
@@ -75,8 +85,9 @@ def _blob(connection: apsw.Connection, blob: RecordBlob) -> None:
     )
 
 
-def share_blobs(connection: apsw.Connection, share: BlobShare) -> None:
-    """Give a group the blobs of another one's message."""
+def share_blobs(connection: apsw.Connection, share: BlobShare) -> list[RecordBlob]:
+    """Give a group the blobs of another one's message; as records that need that other group no more."""
+    shared: list[RecordBlob] = []
     for path in share.paths:
         connection.execute(
             "INSERT OR IGNORE INTO blobs SELECT g.number, b.path, b.sha256, b.bytes, b.mime_type "
@@ -88,6 +99,16 @@ def share_blobs(connection: apsw.Connection, share: BlobShare) -> None:
             "INSERT OR IGNORE INTO blob_owners SELECT number, ?, ? FROM groups WHERE group_id=?",
             (path, share.principal, share.group_id),
         )
+        found = connection.execute(
+            "SELECT b.sha256, b.bytes, b.mime_type FROM blobs b JOIN groups g ON g.number=b.group_no "
+            "WHERE g.group_id=? AND b.path=?",
+            (share.group_id, path),
+        ).fetchall()
+        shared += [
+            RecordBlob(share.group_id, sha256, size, mime_type, share.principal)
+            for sha256, size, mime_type in found
+        ]
+    return shared
 
 
 def _issue(connection: apsw.Connection, issued: IssueCredential, now: Moment) -> None:

@@ -98,6 +98,8 @@ PROJECTIONS: Final = (
 )
 
 # Not derived from events; a rebuild leaves these alone.
+STREAM: Final = "stream"
+"""The fact that a file follows a stream, and which: what it lacks can be had again."""
 OWN: Final = """
 CREATE TABLE blobs(
   group_no INTEGER, path TEXT, sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, mime_type TEXT NOT NULL,

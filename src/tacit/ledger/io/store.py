@@ -37,9 +37,10 @@ from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
 from tacit.ledger.io import derived, erasure, folding, torn
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
+from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.reader import Reader
 from tacit.ledger.io.salvage import Salvage
-from tacit.ledger.io.schema import SCHEMA
+from tacit.ledger.io.schema import SCHEMA, STREAM
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.io.writer_thread import WriterThread, deliver_here
 from tacit.ledger.principal import SYSTEM
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from tacit.ledger.commands import Command, GroupCommand, Success
     from tacit.ledger.engine import Engine
     from tacit.ledger.io.writer_thread import Deliver, Done, WriterTransport
+    from tacit.ledger.ports import Journal
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
@@ -80,6 +82,12 @@ class Options:
     wal_hard_pages: int = 16_000
     keeps_torn: bool = True
     """Whether a half-written commit is kept aside and told of; else every start begins with an empty log."""
+    journal: Callable[[apsw.Connection], Journal] = SqliteJournal
+    """Where order is decided: in the file itself, unless the truth is elsewhere and the file follows it."""
+    erases: Callable[[apsw.Connection], None] | None = None
+    """How what was taken back goes from there."""
+    blobs: Callable[[Path, Entropy], BlobFolder] = BlobFolder
+    """Where the bytes of blobs are: in a folder, which may be a cache too."""
 
 
 class OpenWriter:
@@ -92,9 +100,13 @@ class OpenWriter:
         self, path: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
     ) -> None:
         self.connection = connect(path, vfs=options.vfs, overwrites=True)
-        self.writer = Writer(self.connection, path, options.clock, options.entropy, options.settings)
-        self._blobs = BlobFolder(path.parent / BLOBS, options.entropy)
+        journal = options.journal(self.connection)
+        self._blobs = options.blobs(path.parent / BLOBS, options.entropy)
+        self.writer = Writer(
+            self.connection, path, options.clock, options.entropy, options.settings, journal, self._blobs
+        )
         self._folder = path.parent
+        self._erases = options.erases
         if engine is not None:
             self.writer.attend(engine(self.connection))
         self.checkpointer = Checkpointer(path, hard_pages=options.wal_hard_pages, vfs=options.vfs)
@@ -105,7 +117,7 @@ class OpenWriter:
             self.checkpointer.forget()
 
     def _finish_erasures(self, connection: apsw.Connection) -> None:
-        erasure.finish(connection, self._folder, self._blobs)
+        erasure.finish(connection, self._folder, self._blobs, self._erases)
 
     def start(self) -> None:
         """Begin to move the log."""
@@ -116,7 +128,7 @@ class OpenWriter:
         self.checkpointer.close()
         # What readers of another process still keep in the log, the next start takes away.
         self.connection.set_busy_timeout(0)
-        with suppress(*FAILED, *DAMAGED):
+        with suppress(*FAILED, *DAMAGED, Unavailable):
             self._finish_erasures(self.connection)
         try:
             self.connection.close()
@@ -157,7 +169,7 @@ class Store:
         except BaseException:
             self.lock.release()
             raise
-        self.blobs = BlobFolder(self.blobs_folder, self.options.entropy)
+        self.blobs = self.options.blobs(self.blobs_folder, self.options.entropy)
         self.blobs.prepare()
         self.transport: WriterTransport = self._thread() if elsewhere is None else elsewhere(self)
         self._readers: SimpleQueue[Reader] = SimpleQueue()
@@ -168,6 +180,8 @@ class Store:
             self._readers.put(Reader(connection, Salvage(self.path)))
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._closed = False
+        self.on_closed: Callable[[], None] = lambda: None
+        """Called when everything is let go of."""
 
     def _make_ready(self, engine: Callable[[apsw.Connection], Engine] | None) -> None:
         """Bring tables and folds to the newest version, look at every group's end, start a torn log anew."""
@@ -177,6 +191,8 @@ class Store:
         connection = connect(self.path, vfs=self.options.vfs, checked=checked, overwrites=True)
         try:
             SCHEMA.migrate(connection, self.path)
+            if self.options.journal is SqliteJournal and _follows(connection):
+                raise Refused("follows_stream", "this ledger follows a NATS stream: start it with --nats")
             _overwrite_old_space(connection)
             if checked and is_checked(self.path):
                 connection.execute("INSERT OR IGNORE INTO facts VALUES(?, '1')", (CHECKED,))
@@ -189,8 +205,12 @@ class Store:
                 # crash.
                 with suppress(BusyError):
                     connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
-            with suppress(BusyError):
-                erasure.finish(connection, self.folder, BlobFolder(self.blobs_folder, self.options.entropy))
+            if self.options.erases is None:
+                # Else what the file lacks comes first: it may be older than what is elsewhere.
+                with suppress(BusyError):
+                    erasure.finish(
+                        connection, self.folder, BlobFolder(self.blobs_folder, self.options.entropy)
+                    )
         finally:
             connection.close()
 
@@ -234,6 +254,16 @@ class Store:
     def writer(self) -> Writer:
         """The writer, when it stands in this process."""
         return self._opened().writer
+
+    def watch_missed(self, missed: Callable[[Sequence[Committed], bool], None]) -> None:
+        """Be told, on the writer's thread, of what was written without an outcome (`Writer.on_missed`)."""
+        if self._embedded is not None:
+            self._embedded.writer.on_missed = missed
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Does the writer wait to learn the fate of an earlier batch?"""
+        return self._embedded is not None and self._embedded.writer.is_unsettled
 
     def start(self, deliver: Deliver | None = None) -> None:
         """Begin to write. Without a loop to deliver to, outcomes are handed over where they arrive."""
@@ -340,6 +370,7 @@ class Store:
                 _move_log(self.path)
         finally:
             self.lock.release()
+            self.on_closed()
 
 
 def lost_checksums(connection: apsw.Connection, path: Path) -> bool:
@@ -347,6 +378,11 @@ def lost_checksums(connection: apsw.Connection, path: Path) -> bool:
     has_facts = connection.execute("SELECT 1 FROM sqlite_master WHERE name='facts'").fetchone()
     had = has_facts and connection.execute("SELECT 1 FROM facts WHERE name=?", (CHECKED,)).fetchone()
     return bool(had) and has_checksums() and not is_checked(path)
+
+
+def _follows(connection: apsw.Connection) -> bool:
+    """Is the truth elsewhere, so that what was written here alone would be nowhere?"""
+    return connection.execute("SELECT 1 FROM facts WHERE name=?", (STREAM,)).fetchone() is not None
 
 
 def _overwrite_old_space(connection: apsw.Connection) -> None:

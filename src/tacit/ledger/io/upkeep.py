@@ -239,7 +239,7 @@ def _insert(connection: apsw.Connection, lines: Iterable[bytes]) -> dict[str, Gr
                 raw,
                 GONE if event.redacted is not None else bytes.fromhex(salt) if salt else None,
             )
-            journal.commit(group, [entry], event.seq - 1)
+            journal.stage(group, [entry], event.seq - 1)
         except (msgspec.DecodeError, ValueError, Stale, ConstraintError):
             raise Refused("bad_export", f"line {number} is no event that follows the one before it") from None
     return proof

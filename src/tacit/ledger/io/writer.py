@@ -13,21 +13,25 @@ What moves it. `commit` gets the commands that waited while the last commit ran 
 of their arrival, opens ONE transaction, and decides them one after the other, each seeing what the ones
 before it did: an append is admitted by the pure rules, encoded once, projected, staged, and shown to the
 engine, whose own events are appended behind it in the same way; a command of the engine's is planned against
-a snapshot and its plan appended; a record of the hub's own is written. Then the staged rows are flushed,
-events last, and the transaction is committed and synced. Only then do the callers get their outcomes: append,
-then act.
+a snapshot and its plan appended; a record of the hub's own is written. Then the staged rows are flushed, the
+events are shipped to where order is decided (with SQLite that is this very file), and the transaction is
+committed and synced. Only then do the callers get their outcomes: append, then act.
 
 What can go wrong, and what then.
 - A command is refused: by the rules, before anything of it is staged. Its outcome is the refusal, the others
-  go on. A refusal that comes after part of a command was staged (`_HalfDone`) undoes the whole batch; see the
+  go on. A refusal that comes after part of a command was staged (`HalfDone`) undoes the whole batch; see the
   next point.
 - A fault of ours in one command (a bug in a rule, say): the batch is rolled back and every command is tried
   again in a transaction of its own, so that only the guilty one fails. For this a command must be a value:
   what is run again decides again from the ledger, and nothing but the ledger remembers that there was a first
   time.
-- The group's end is not where we believed (`Stale`): somebody else has written, which a lock forbids and a
-  second machine will not. All that is remembered is dropped and the batch is decided again; if it is stale
-  once more, the callers are told to try again.
+- A group's end is not where we believed (`Stale`): somebody else has written, which a lock forbids and a
+  second machine will not. The transaction is rolled back, what was missed is applied, and the commands are
+  decided again. Not those whose groups the journal kept: a stream does not roll back, so their events stand,
+  come back with what was missed, and their outcomes hold. After `MOST_TRIES` the callers are told to try
+  again.
+- The disk fails after the events were kept elsewhere: the same. Their outcomes hold, and nothing more is
+  decided here until what was missed is applied.
 - The disk fails, at any write or at the sync: nothing of the batch is visible, every caller is answered
   `Unavailable`, all that was remembered is dropped. Whether a commit whose sync failed survives a power cut
   is not known to anybody; a client's `client_id` makes the repeat safe.
@@ -53,39 +57,49 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Admitted, Repeat, Settings, admit
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.commands import (
+    HUB,
     Append,
     Appended,
     AppendTogether,
     Committed,
+    DatedRecord,
     Decided,
     Duplicate,
     GroupCommand,
+    Ping,
     RecordBlob,
+    Recorded,
+    groups_of,
+    places_of,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
 from tacit.ledger.io import records
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
-from tacit.ledger.io.erasure import Erasing
+from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
-from tacit.ledger.io.journal import SqliteJournal
+from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
-from tacit.ledger.ports import JournalEntry, Stale, StoredEvent
+from tacit.ledger.io.refolding import refold
+from tacit.ledger.io.undone import Again, HalfDone
+from tacit.ledger.io.view import View
+from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.redaction import NOTHING_MORE, SALT_BYTES, Remains
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.commands import Command, Outcome, Success
+    from tacit.ledger.commands import Command, HubRecord, Outcome
     from tacit.ledger.engine import Engine
-    from tacit.ledger.ports import Blob, Earlier, Journal
+    from tacit.ledger.ports import Journal, Missed
+    from tacit.ledger.projection import Mark
     from tacit.ledger.submission import Submission
 
 T = TypeVar("T")
@@ -96,29 +110,32 @@ DRAWN_AT_ONCE: Final = 64
 """Each draw asks the system; so for this many events there is one."""
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
-
-
-class _HalfDone(Exception):
-    """A refusal that came after part of its command was staged: the batch is undone, each tried apart."""
-
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(refused.code)
-        self.refused = refused
+MOST_TRIES: Final = 5
+"""How often commands are decided when others write to their groups all the time."""
+CAUGHT_UP_BYTES: Final = 4_000_000
+"""How much is taken in by one transaction of a node that catches up."""
 
 
 class Writer:
     """Commits batches of commands on one connection."""
 
     def __init__(
-        self, connection: apsw.Connection, path: Path, clock: Clock, entropy: Entropy, settings: Settings
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        clock: Clock,
+        entropy: Entropy,
+        settings: Settings,
+        journal: Journal | None = None,
+        blobs: BlobFolder | None = None,
     ) -> None:
         self._connection = connection
         self._path = path
         self._clock = clock
         self._entropy = entropy
         self._settings = settings
-        self._blobs = BlobFolder(path.parent / BLOBS, entropy)
-        self._journal: Journal = SqliteJournal(connection)
+        self._blobs = blobs or BlobFolder(path.parent / BLOBS, entropy)
+        self._journal = journal or SqliteJournal(connection)
         self.model: Final = ReadModel(connection)
         """The look-ups of the open batch."""
         self._uuid = ids.Uuid7()
@@ -127,8 +144,13 @@ class Writer:
         self._entries: defaultdict[str, list[JournalEntry]] = defaultdict(list)
         self._engine: Engine | None = None
         self._gone: list[tuple[Group, int, str, str]] = []
+        self._bound: list[frozenset[str]] = []
         self._wrote = False
+        self._behind = False
         self.failures = 0
+        self._told: set[tuple[str, int]] = set()
+        self.on_missed: Callable[[Sequence[Committed], bool], None] | None = None
+        """Told of events that were written without an outcome of ours; and whether there were records."""
         self.on_erasure: Callable[[], None] = lambda: None
         """Told when content was taken away: what the log and the folder hold of it has to go too."""
 
@@ -140,15 +162,38 @@ class Writer:
         """One transaction for all commands; an outcome for each."""
         try:
             return self._committed(commands)
-        except Stale:
-            self._roll_back()
-        try:
-            return self._committed(commands)
-        except Stale:
-            self._roll_back()
-            return [Unavailable("another writer is at work; nothing was appended")] * len(commands)
+        except Again as again:
+            outcomes = self._decide_again(commands, again.outcomes)
+        if self._behind:
+            # Who hears that it was written may look for it at once; what cannot be had now comes later.
+            self._fault_in_catching_up()
+        return outcomes
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Is the fate of an earlier batch unknown still? The next commit asks, were it of a `Ping`."""
+        return self._journal.is_unsettled
+
+    def _decide_again(self, commands: Sequence[Command], outcomes: list[Outcome | None]) -> Sequence[Outcome]:
+        for _ in range(MOST_TRIES - 1):
+            open_ = [number for number, outcome in enumerate(outcomes) if outcome is None]
+            if not open_:
+                break
+            found: Sequence[Outcome | None]
+            try:
+                found = self._committed([commands[number] for number in open_])
+            except Again as again:
+                found = again.outcomes
+            for number, outcome in zip(open_, found, strict=True):
+                outcomes[number] = outcome
+        busy = Unavailable("others write to this group all the time; nothing was appended")
+        return [busy if outcome is None else outcome for outcome in outcomes]
 
     def _committed(self, commands: Sequence[Command]) -> Sequence[Outcome]:
+        outcomes: list[Outcome] = []
+        kept = NOTHING_KEPT
+        if self._behind and (fault := self._fault_in_catching_up()) is not None:
+            return [fault] * len(commands)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             now = self._clock.now()
@@ -156,17 +201,114 @@ class Writer:
                 self.model.look_ahead(self._keys(commands))
             outcomes = [self._one(command, now) for command in commands]
             erases = self._flush()
+            kept = self._journal.ship(self._bound)
             self._connection.execute("COMMIT" if self._wrote else "ROLLBACK")
         except (*FAILED, *DAMAGED) as error:
-            return [self._give_up(error)] * len(commands)
-        except Stale:
-            raise
+            failed = self._give_up(error)
+            if kept:
+                raise self._again(commands, outcomes, kept) from error
+            return [failed] * len(commands)
+        except Stale as stale:
+            raise self._again(commands, outcomes, stale.kept, stale.failed) from stale
+        except TooLarge:
+            return self._in_halves(commands)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one command must not take the others along
             return self._apart(commands, error)
         self._wrote = False
+        self._bound.clear()
+        self._journal.settle()
         if erases:
             self.on_erasure()
         return outcomes
+
+    def _again(
+        self,
+        commands: Sequence[Command],
+        outcomes: Sequence[Outcome],
+        kept: frozenset[str],
+        failed: Mapping[str, Unavailable] | None = None,
+    ) -> Again:
+        """Undo the batch; which outcomes hold. What was missed is applied before anything else is decided."""
+        self._roll_back()
+        self._behind = True
+        found: list[Outcome | None] = []
+        for command, outcome in zip(commands, outcomes, strict=True):
+            groups = groups_of(command, outcome)
+            if faults := [failed[group] for group in groups if failed and group in failed]:
+                found.append(faults[0])
+            elif groups and groups <= kept:
+                found.append(outcome)
+                self._told |= places_of(outcome)
+            else:
+                found.append(None)
+        return Again(found)
+
+    def _in_halves(self, commands: Sequence[Command]) -> Sequence[Outcome]:
+        """More than one message can carry: nothing was shipped; try fewer at once."""
+        self._roll_back()
+        if len(commands) == 1:
+            return [Refused("too_large", "this is more than the journal takes at once; nothing was appended")]
+        middle = len(commands) // 2
+        return [*self.commit(commands[:middle]), *self.commit(commands[middle:])]
+
+    def _fault_in_catching_up(self) -> Unavailable | Corrupt | None:
+        try:
+            self.catch_up()
+        except (*FAILED, *DAMAGED) as error:
+            return self._give_up(error)
+        except (Unavailable, Corrupt) as fault:
+            return fault
+        return None
+
+    def catch_up(self) -> None:
+        """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back."""
+        missed, more = self._journal.missed(), True
+        found: list[Committed] = []
+        has_records = False
+        try:
+            while more:
+                self._connection.execute("BEGIN IMMEDIATE")
+                size, more = 0, False
+                for one in missed:
+                    taken = self._take_in(one)
+                    if self.on_missed is not None:
+                        found += [each for each in taken if (each.group_id, each.event.seq) not in self._told]
+                        has_records |= bool(one.records)
+                    size += sum(len(entry.raw) for entry in one.entries)
+                    if more := size > CAUGHT_UP_BYTES:
+                        break
+                self.flush_model()
+                self._erase_gone()
+                self._connection.execute("COMMIT")
+                self._journal.settle()
+        except BaseException:
+            self._roll_back()
+            raise
+        self._wrote = self._behind = False
+        self._told.clear()
+        if self.on_missed is not None and (found or has_records):
+            self.on_missed(found, has_records)
+        if is_pending(self._connection):
+            self.on_erasure()
+
+    def _take_in(self, missed: Missed) -> list[Committed]:
+        for record in missed.records:
+            records.keep_again(self._connection, record)
+        if not missed.entries:
+            return []
+        group = self._groups.get(missed.group_id) or load_group(self._connection, missed.group_id)
+        group = self._groups[missed.group_id] = group or Group(missed.group_id)
+        self._journal.number(group)
+        view = View(self, group)
+        expected = group.last_seq
+        taken: list[Committed] = []
+        for entry in missed.entries:
+            event, facts, stored = refold(self, group, entry, view)
+            taken.append(Committed(group.group_id, stored))
+            if facts.mark is not None:
+                self._note_taken_back(group, facts.mark, event.by, event.data, event.ts)
+        self._journal.stage(group, missed.entries, expected)
+        return taken
 
     def _keys(self, commands: Sequence[Command]) -> list[tuple[int, str, str]]:
         """The idempotency keys of a batch, so that they can be looked up together."""
@@ -185,12 +327,12 @@ class Writer:
         self._roll_back()
         if len(commands) > 1:
             return [self.commit([command])[0] for command in commands]
-        if isinstance(error, _HalfDone):
+        if isinstance(error, HalfDone):
             return [error.refused]
         log.error("a command failed unexpectedly", exc_info=error, extra={"fault": type(error).__name__})
         return [Refused("internal", "a fault of the hub's own; nothing was appended")]
 
-    def _one(self, command: Command, now: Moment) -> Success | Refused:
+    def _one(self, command: Command, now: Moment) -> Outcome:
         try:
             if isinstance(command, Append):
                 creates = command.creates
@@ -200,13 +342,21 @@ class Writer:
                     return Appended(tuple(self._together(command, now)))
                 case GroupCommand():
                     return self._decide(command, now)
-                case RecordBlob(sha256=sha256) if not self._blobs.place(sha256).exists():
+                case RecordBlob(sha256=sha256, size=size) if not self._blobs.holds(sha256, size):
                     # It was there when it arrived, and went since: with a message that had the same file.
                     raise invalid("the file is gone; send it again", "CCCS-086", reason="no_blob")
                 case _:
-                    return self._undone_if_refused(lambda: records.keep(self._connection, command, now))
-        except Refused as refused:
-            return refused
+                    return self._undone_if_refused(lambda: self._keep(command, now))
+        except (Refused, Unavailable) as fault:
+            return fault
+
+    def _keep(self, record: HubRecord, now: Moment) -> Recorded:
+        if isinstance(record, Ping) and record.writes:
+            self._journal.require_open()
+        kept = records.keep(self._connection, record, now)
+        if not isinstance(record, Ping):
+            self._journal.stage_record(DatedRecord(now, record))
+        return kept
 
     def _undone_if_refused(self, write: Callable[[], T]) -> T:
         """Write rows beside the events; a refusal in the middle leaves none of them."""
@@ -222,15 +372,23 @@ class Writer:
 
     def _together(self, command: AppendTogether, now: Moment) -> list[Committed | Duplicate]:
         share = command.share
+        groups = frozenset(submission.group_id for submission in command.submissions)
+        if share is not None:
+            groups |= {HUB}
+        if len(groups) > 1:
+            others = [bound for bound in self._bound if not bound & groups]
+            self._bound = [*others, groups.union(*(bound for bound in self._bound if bound & groups))]
         if share is None:
             self._admissible(command.submissions, now, judged=True)
         else:
             # The events may name the blobs that come along, so these must be there when the rules look.
-            def shared() -> None:
-                records.share_blobs(self._connection, share)
+            def shared() -> list[RecordBlob]:
+                found = records.share_blobs(self._connection, share)
                 self._admissible(command.submissions, now, judged=True)
+                return found
 
-            self._undone_if_refused(shared)
+            for record in self._undone_if_refused(shared):
+                self._journal.stage_record(DatedRecord(now, record))
         return self._all(command.submissions, now)
 
     def _admissible(self, submissions: Sequence[Submission], now: Moment, *, judged: bool = False) -> None:
@@ -250,7 +408,7 @@ class Writer:
         try:
             return [self._append(submission, now, creates=False) for submission in submissions]
         except Refused as refused:
-            raise _HalfDone(refused) from refused
+            raise HalfDone(refused) from refused
 
     def _decide(self, command: GroupCommand, now: Moment) -> Decided:
         if self._engine is None:
@@ -281,7 +439,7 @@ class Writer:
         try:
             return self._append_admitted(submission, outcome, group, View(self, group), now)
         except Refused as refused:
-            raise _HalfDone(refused) from refused
+            raise HalfDone(refused) from refused
 
     def _append_admitted(
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
@@ -311,9 +469,8 @@ class Writer:
         entry = JournalEntry(seq, event_id, submission.kind, raw, salt)
         found = self.take(entry, event_id_text, submission.by, at, admitted.data, group, facts)
         self._entries[group.group_id].append(entry)
-        if facts.mark is not None and facts.mark.mark == "delete":
-            by = admitted.data.get("by") or submission.by
-            self._gone.append((group, facts.mark.target, str(by), ts))
+        if facts.mark is not None:
+            self._note_taken_back(group, facts.mark, submission.by, admitted.data, ts)
         if self._engine is None:
             return Committed(group.group_id, found)
         follows = self._engine.committed(group, found, at, view)
@@ -371,12 +528,19 @@ class Writer:
         self._wrote = True
         return found
 
+    def _note_taken_back(self, group: Group, mark: Mark, author: str, data: dict[str, Any], ts: str) -> None:
+        if mark.mark == "delete":
+            self._gone.append((group, mark.target, str(data.get("by") or author), ts))
+
     def _flush(self) -> bool:
         """Write what the batch staged; True when content was taken away."""
         for group_id, entries in self._entries.items():
-            self._journal.commit(self._groups[group_id], entries, entries[0].seq - 1)
+            self._journal.stage(self._groups[group_id], entries, entries[0].seq - 1)
         self._entries.clear()
         self.flush_model()
+        return self._erase_gone()
+
+    def _erase_gone(self) -> bool:
         taken, self._gone = self._gone, []
         for group, target, by, at in taken:
             self._erase(group, target, by, at)
@@ -416,6 +580,7 @@ class Writer:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._wrote = False
+        self._bound.clear()
         self._entries.clear()
         self._gone.clear()
         self._groups.clear()
@@ -447,58 +612,3 @@ class Writer:
             raise denied("this principal may not read the source event", "CCCS-095")
         if self.model.mark(group.number, "delete", found.seq, "", "") is not None:
             raise missing("event", "the source event was deleted", "C2A-187")
-
-
-class View:
-    """One group's look-ups for the rules (the `Lookup` port)."""
-
-    __slots__ = ("_model", "_number", "_writer")
-
-    def __init__(self, writer: Writer, group: Group) -> None:
-        self._writer = writer
-        self._model = writer.model
-        self._number = group.number
-
-    def event(self, event_id: str) -> StoredEvent | None:
-        """The event with this id, in this group."""
-        return self._model.event(self._number, event_id)
-
-    def at(self, seq: int) -> StoredEvent | None:
-        """The event at this position, in this group."""
-        return self._model.at(self._number, seq)
-
-    def messages(self, limit: int) -> list[StoredEvent]:
-        """The last messages, oldest first."""
-        return self._model.messages(self._number, limit)
-
-    def submission(self, by: str, client_id: str) -> Earlier | None:
-        """The last submission under this idempotency key."""
-        return self._model.submission(self._number, by, client_id)
-
-    def mark(self, mark: str, target: int, actor: str, detail: str = "") -> tuple[int, bool] | None:
-        """The event that set a mark, and whether it still holds."""
-        return self._model.mark(self._number, mark, target, actor, detail)
-
-    def owes(self, actor: str, target: int) -> bool:
-        """Is an acknowledgement by this actor open?"""
-        return self._model.owes(self._number, actor, target)
-
-    def read_position(self, actor: str) -> tuple[int, int] | None:
-        """(position read, event that said so)."""
-        return self._model.read_position(self._number, actor)
-
-    def blob(self, path: str, reader: str) -> Blob | None:
-        """The blob, if this reader may see it."""
-        return self._model.blob(self._number, path, reader)
-
-    def has_task(self, task_id: str) -> bool:
-        """Does the group's task store have it?"""
-        return self._model.has_task(self._number, task_id)
-
-    def speech(self, mid: str) -> StoredEvent | None:
-        """The first message of the group that carries this CLowl id."""
-        return self._model.speech(self._number, mid)
-
-    def require_source(self, group_id: str, event_id: str, reader: str) -> None:
-        """Refuses unless it is an event of another group that `reader` may read."""
-        self._writer.require_source(group_id, event_id, reader)

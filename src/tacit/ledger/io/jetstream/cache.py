@@ -1,0 +1,134 @@
+"""A data folder whose ledger follows a stream: it may be empty, damaged, cut off or of yesterday.
+
+What it lacks is read from the stream before anything is answered: events, and the records of the hub's own
+(credentials, blobs and who brought them, webhooks). The bytes of blobs are fetched when somebody asks for
+them. A damaged file is no loss: it is removed and made anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tacit.base.errors import Corrupt
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.private_file import write_private
+from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
+from tacit.ledger.io.jetstream.connection import NatsConnection
+from tacit.ledger.io.jetstream.erasing import erase
+from tacit.ledger.io.jetstream.journal import JetStreamJournal
+from tacit.ledger.io.jetstream.lease import SECONDS, Holder, Lease
+from tacit.ledger.io.jetstream.stream import JetStream
+from tacit.ledger.io.store import DATABASE, Options, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from tacit.base.ports import Entropy
+    from tacit.ledger.engine import Engine
+    from tacit.ledger.io.jetstream.connection import Patience
+
+log: Final = logging.getLogger("tacit.ledger")
+NODE: Final = "node.id"
+"""The file with the id of a folder: a hub that died and is started again has its lease back at once."""
+
+
+class ServedStream:
+    """The stream of a ledger, held by one hub: connection, lease, and stores on it."""
+
+    def __init__(
+        self,
+        servers: Sequence[str],
+        name: str,
+        folder: Path,
+        entropy: Entropy,
+        *,
+        replicas: int = 3,
+        credentials: Path | None = None,
+        patience: Patience | None = None,
+        lease_seconds: float = SECONDS,
+    ) -> None:
+        """Connects and takes the lease; `Refused` while another hub has it."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # A second hub on this folder would be taken for the first one, come back.
+        lock = FolderLock(folder, purpose="tacit hub")
+        try:
+            connection = NatsConnection(servers, patience, credentials)
+            try:
+                self.stream: Final = JetStream(connection, name, replicas=replicas)
+                holder = Holder(_node_id(folder, entropy), socket.gethostname())
+                self.lease: Final = Lease(connection, name, holder, replicas=replicas, seconds=lease_seconds)
+            except BaseException:
+                connection.close()
+                raise
+        finally:
+            lock.release()
+
+    def open(
+        self, folder: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
+    ) -> Store:
+        """The ledger's store; when it is closed, so is all of this."""
+        try:
+            store = open_cache(folder, options, self.stream, engine, lambda: self.lease.is_held)
+        except BaseException:
+            self.close()
+            raise
+        store.on_closed = self.close
+        return store
+
+    def close(self) -> None:
+        """Give the lease back and let go of the servers."""
+        self.lease.release()
+        self.stream.close()
+
+
+def _node_id(folder: Path, entropy: Entropy) -> str:
+    path = folder / NODE
+    if not path.exists():
+        write_private(path, entropy.draw(16).hex().encode())
+    return path.read_text(encoding="ascii").strip()
+
+
+def open_cache(
+    folder: Path,
+    options: Options,
+    stream: JetStream,
+    engine: Callable[[apsw.Connection], Engine] | None = None,
+    may_write: Callable[[], bool] = lambda: True,
+) -> Store:
+    """A store that has applied all of the stream, not started yet."""
+    bytes_of_blobs = BlobStream(stream.connection, stream.name, stream.replicas)
+
+    def journal(connection: apsw.Connection) -> JetStreamJournal:
+        return JetStreamJournal(connection, stream, may_write)
+
+    def erases(connection: apsw.Connection) -> None:
+        erase(connection, stream)
+
+    def blobs(folder: Path, entropy: Entropy) -> CachedBlobs:
+        return CachedBlobs(folder, entropy, bytes_of_blobs)
+
+    # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
+    options = replace(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
+    try:
+        return _caught_up(folder, options, engine)
+    except Corrupt:
+        log.warning("the ledger's file is damaged: it is made anew from the stream")
+    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+        (folder / name).unlink(missing_ok=True)
+    return _caught_up(folder, options, engine)
+
+
+def _caught_up(folder: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None) -> Store:
+    store = Store(folder, options, engine=engine)
+    try:
+        store.writer.catch_up()
+    except BaseException:
+        store.close()
+        raise
+    return store

@@ -1,0 +1,264 @@
+"""A connection to NATS on a loop of its own thread, called from other threads: here alone NATS is spoken.
+
+On a loop of its own since a connection must answer pings while nobody calls. Questions about a stream are
+asked again while it has no leader. What an answer to a publish means is decided in `tacit.ledger.shipping`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+import nats
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.ledger.io.jetstream.safety import is_old, unsafe
+from tacit.ledger.shipping import Declined, Elsewhere, Nobody, Silence, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from nats.aio.client import Client
+    from nats.aio.msg import Msg
+
+    from tacit.ledger.shipping import Answer
+
+T = TypeVar("T")
+WRONG_END: Final = frozenset({10071, 10164})
+"""The subject does not end with the sequence that was expected."""
+PASSING: Final = frozenset({10008, 10009, 10074})
+"""No leader at the moment: nobody took it."""
+IN_PROCESS: Final = frozenset({10158, 10201})
+"""The same id is being written: nobody can tell yet."""
+NOT_FOUND: Final = 404
+GUARD: Final = "Nats-Expected-Last-Subject-Sequence"
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """Seconds for an answer, for the pause between tries, for a connection; how often a batch is tried."""
+
+    answer: float = 2.0
+    tries: int = 8
+    pause: float = 0.5
+    connection: float = 15.0
+
+
+class _Fault(msgspec.Struct):
+    err_code: int = 0
+    code: int = 0
+
+
+class StoredMessage(msgspec.Struct):
+    """A message of a stream as the server gives it: headers and bytes in base64."""
+
+    seq: int
+    subject: str
+    hdrs: str = ""
+    data: str = ""
+
+    @property
+    def payload(self) -> bytes:
+        """Its bytes."""
+        return base64.b64decode(self.data)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Its headers, each once."""
+        lines = base64.b64decode(self.hdrs).decode(errors="replace").split("\r\n")[1:]
+        return dict(line.split(": ", 1) for line in lines if ": " in line)
+
+
+class _State(msgspec.Struct):
+    last_seq: int = 0
+    subjects: dict[str, int] = {}
+
+
+class StreamReply(msgspec.Struct):
+    """What the server answers, to a publish or to a question about a stream."""
+
+    error: _Fault | None = None
+    seq: int = 0
+    created: str = ""
+    config: dict[str, Any] = {}
+    state: _State | None = None
+    message: StoredMessage | None = None
+
+
+class NatsConnection:
+    """A way to the servers, for several streams and threads."""
+
+    def __init__(
+        self, servers: Sequence[str], patience: Patience | None = None, credentials: Path | None = None
+    ) -> None:
+        """Connects, or raises; refuses servers that are too old."""
+        self.patience = patience or Patience()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-nats", daemon=True)
+        self._thread.start()
+        self._client: Client | None = None
+        try:
+            self.wait(self._open(list(servers), credentials))
+        except BaseException:
+            self.close()
+            raise
+
+    def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Have something done on the connection's loop, and wait for it."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> Future[None]:
+        """Have something run beside, until it is stopped."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def stop(self, running: Future[None]) -> None:
+        """End what was started; returns when it has ended."""
+        running.cancel()
+        with suppress(CancelledError):
+            running.result()
+
+    async def _open(self, servers: list[str], credentials: Path | None) -> None:
+        given: dict[str, Any] = {"user_credentials": str(credentials)} if credentials is not None else {}
+        try:
+            async with asyncio.timeout(self.patience.connection):
+                self._client = await nats.connect(  # pyright: ignore[reportUnknownMemberType]
+                    servers, max_reconnect_attempts=-1, reconnect_time_wait=0.1, error_cb=_ignored, **given
+                )
+        except (NatsError, OSError, TimeoutError) as error:
+            raise Unavailable(f"no NATS server can be reached ({type(error).__name__})") from error
+        version = self._connected.connected_server_version
+        if is_old(version.major, version.minor):
+            raise Refused("old_server", "this NATS server is older than 2.15: bring it up to date")
+
+    @property
+    def _connected(self) -> Client:
+        if self._client is None:
+            raise Unavailable("there is no connection to NATS")
+        return self._client
+
+    @property
+    def room(self) -> int:
+        """The largest payload that the server takes."""
+        return self._connected.max_payload
+
+    def fresh_name(self) -> str:
+        """A name that nobody else has."""
+        return self._connected.new_inbox().rsplit(".", 1)[-1]
+
+    async def entrust(self, wanted: Mapping[str, Any]) -> StreamReply:
+        """Make a stream when there is none; refuse one that is not safe."""
+        name = str(wanted["name"])
+        reply = await self.ask(name, "INFO", {})
+        if reply.error is not None and reply.error.code == NOT_FOUND:
+            made = await self.ask(name, "CREATE", wanted)
+            if made.error is not None:
+                raise Refused("no_stream", f"the stream could not be made (NATS error {made.error.err_code})")
+            reply = await self.ask(name, "INFO", {})
+        if reply.error is not None:
+            raise Unavailable(f"the stream says nothing about itself (NATS error {reply.error.err_code})")
+        if wrong := unsafe(reply.config, wanted):
+            raise Refused("unsafe_stream", f"the stream {name} is not safe: {'; '.join(wrong)}")
+        return reply
+
+    async def ask(
+        self, stream: str, what: str, asked: Mapping[str, Any], tries: int | None = None
+    ) -> StreamReply:
+        """Ask about a stream; again while it has no leader, as long as a batch would be tried."""
+        for _ in range(tries or self.patience.tries):
+            try:
+                message = await self._connected.request(
+                    f"$JS.API.STREAM.{what}.{stream}",
+                    msgspec.json.encode(asked),
+                    timeout=self.patience.answer,
+                )
+            except (NatsError, OSError, TimeoutError):
+                await asyncio.sleep(self.patience.pause)
+                continue
+            reply = msgspec.json.decode(message.data, type=StreamReply)
+            if reply.error is None or reply.error.err_code not in PASSING:
+                return reply
+            await asyncio.sleep(self.patience.pause)
+        raise Unavailable("the stream cannot be reached now; nothing was appended")
+
+    async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> Answer:
+        """Publish once; what was answered."""
+        try:
+            answer = await self.answered(subject, payload, headers)
+        except NoRespondersError:
+            return Nobody()
+        except (NatsError, OSError, TimeoutError):
+            return Silence()
+        return _answer(msgspec.json.decode(answer, type=StreamReply))
+
+    async def publish_part(self, subject: str, payload: bytes, headers: dict[str, str]) -> Answer | None:
+        """One part of an atomic batch that is not its last: taken when the answer is empty."""
+        try:
+            answer = await self.answered(subject, payload, headers)
+        except (NatsError, OSError, TimeoutError):
+            return Nobody()  # without its last part no batch is ever taken
+        return _answer(msgspec.json.decode(answer, type=StreamReply)) if answer else None
+
+    async def answered(self, subject: str, payload: bytes, headers: dict[str, str]) -> bytes:
+        """The bytes of one answer."""
+        message = await self._connected.request(
+            subject, payload, timeout=self.patience.answer, headers=headers
+        )
+        return message.data
+
+    async def request(self, subject: str) -> bytes | None:
+        """Ask whoever listens to a subject; None when nobody does, or answers."""
+        try:
+            return (await self._connected.request(subject, b"", timeout=self.patience.answer)).data
+        except (NatsError, OSError, TimeoutError):
+            return None
+
+    async def answer(self, subject: str, say: Callable[[], bytes]) -> None:
+        """Answer everybody who asks under a subject, as long as there is a connection."""
+
+        async def asked(message: Msg) -> None:
+            await message.respond(say())
+
+        await self._connected.subscribe(subject, cb=asked)  # pyright: ignore[reportUnknownMemberType]
+
+    async def overwrite(self, stream: str, sequence: int) -> None:
+        """Delete a message, its bytes on the servers' disks overwritten. One that is gone is no fault."""
+        reply = await self.ask(stream, "MSG.DELETE", {"seq": sequence, "no_erase": False})
+        if reply.error is None:
+            return
+        left = await self.ask(stream, "MSG.GET", {"seq": sequence})
+        if left.message is not None:
+            raise Unavailable(f"the stream does not delete (NATS error {reply.error.err_code})")
+
+    def close(self) -> None:
+        """Let go of the servers. Safe to call twice."""
+        if self._loop.is_closed():
+            return
+        if self._client is not None:
+            self.wait(self._client.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def _answer(reply: StreamReply) -> Answer:
+    if reply.error is None:
+        return Taken(reply.seq)
+    code = reply.error.err_code
+    if code in WRONG_END:
+        return Elsewhere()
+    if code in PASSING:
+        return Nobody()
+    return Silence() if code in IN_PROCESS else Declined(code)
+
+
+async def _ignored(error: Exception) -> None:
+    """A broken connection is made anew by the client; whoever waited for an answer sees what it cost."""
+    del error

@@ -1,0 +1,136 @@
+"""One hub at a time serves a ledger on a stream; a dead one is followed by the next, a live one is not."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.ledger.io.jetstream.cache import ServedStream
+from tacit.ledger.io.store import Options
+from tests.ledger.io.jetstream.servers import PATIENT, new_name
+from tests.ledger.io.jetstream.test_traps import until
+from tests.ledger.world import HandClock, SeededEntropy, submission
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.ledger.io.store import Store
+    from tests.ledger.io.jetstream.servers import Server
+
+LONG = 3_600.0
+
+
+class Machine:
+    """One machine that may serve the ledger."""
+
+    def __init__(self, folder: Path, server: Server, name: str) -> None:
+        self.folder = folder
+        self._server = server
+        self._name = name
+        self.served: ServedStream | None = None
+
+    def serve(self, seconds: float = LONG) -> Store:
+        entropy = SeededEntropy(hash(self.folder))
+        self.served = ServedStream(
+            [self._server.url],
+            self._name,
+            self.folder,
+            entropy,
+            replicas=1,
+            patience=PATIENT,
+            lease_seconds=seconds,
+        )
+        store = self.served.open(self.folder, Options(clock=HandClock(), entropy=entropy))
+        store.start()
+        return store
+
+    def die(self, store: Store) -> None:
+        """End without giving the lease back."""
+        assert self.served is not None
+        lease, connection = self.served.lease, self.served.stream.connection
+        connection.stop(lease._renewing)
+        store.on_closed = connection.close
+        store.close()
+
+
+@pytest.fixture
+def one(tmp_path: Path, server: Server) -> Machine:
+    return Machine(tmp_path / "one", server, new_name())
+
+
+@pytest.fixture
+def two(tmp_path: Path, server: Server, one: Machine) -> Machine:
+    return Machine(tmp_path / "two", server, one._name)
+
+
+def say(store: Store, text: str) -> None:
+    store.append(submission("g_a", "user", "chat.message", {"text": text}))
+
+
+def create(store: Store) -> None:
+    store.append(submission("g_a", "user", "group.create", {"title": "A"}), creates=True)
+
+
+def test_a_second_hub_is_refused_while_the_first_lives_and_follows_it_when_it_ends(
+    one: Machine, two: Machine
+) -> None:
+    with closing(one.serve()) as first:
+        create(first)
+        with pytest.raises(Refused, match="served_elsewhere"):
+            two.serve()
+        say(first, "one")
+    with closing(two.serve()) as second:
+        say(second, "two")
+        assert second.read(lambda reader: reader.group("g_a").last_seq) == 3
+    with closing(one.serve()) as first:
+        assert first.read(lambda reader: reader.group("g_a").last_seq) == 3
+
+
+def test_a_second_hub_on_the_same_folder_takes_nothing_from_the_first(one: Machine, server: Server) -> None:
+    with closing(one.serve()) as first:
+        create(first)
+        with pytest.raises(Unavailable, match="in use"):
+            Machine(one.folder, server, one._name).serve()
+        assert one.served is not None
+        assert one.served.lease.is_held
+        say(first, "one")
+
+
+def test_the_lease_of_a_hub_that_died_is_had_back_by_its_folder_at_once(one: Machine) -> None:
+    store = one.serve()
+    create(store)
+    one.die(store)
+    with closing(one.serve()) as again:
+        say(again, "on")
+
+
+def test_the_lease_of_a_hub_that_died_expires_for_another(one: Machine, two: Machine) -> None:
+    store = one.serve(seconds=1.0)
+    one.die(store)
+    two.serve(seconds=1.0).close()
+
+
+def test_a_hub_that_lost_its_lease_writes_nothing(one: Machine) -> None:
+    store = one.serve()
+    create(store)
+    assert one.served is not None
+    one.served.lease._until = 0.0
+    with pytest.raises(Unavailable, match="another hub may serve"):
+        say(store, "too late")
+    assert store.read(lambda reader: reader.group("g_a").last_seq) == 1
+    one.die(store)
+
+
+def test_a_lease_that_is_gone_and_that_nobody_took_is_taken_again(one: Machine) -> None:
+    store = one.serve(seconds=1.0)
+    assert one.served is not None
+    lease = one.served.lease
+    connection = one.served.stream.connection
+    _holder, sequence = connection.wait(lease._found())
+    connection.wait(connection.overwrite(lease._name, sequence))
+    until(lambda: connection.wait(lease._found())[1] > sequence)
+    until(lambda: lease.is_held)
+    store.close()
