@@ -47,8 +47,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from functools import lru_cache
-from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tacit.base import ids
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
@@ -76,6 +75,7 @@ from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
 from tacit.ledger.io import records
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
+from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
@@ -86,7 +86,7 @@ from tacit.ledger.io.view import View
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
-from tacit.ledger.redaction import NOTHING_MORE, SALT_BYTES, Remains
+from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
@@ -104,10 +104,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
-CHANCE: Final = Struct(f"10s{SALT_BYTES}s")
-"""The random bytes of an event: for its id, and its salt."""
-DRAWN_AT_ONCE: Final = 64
-"""Each draw asks the system; so for this many events there is one."""
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
 MOST_TRIES: Final = 5
@@ -132,14 +128,13 @@ class Writer:
         self._connection = connection
         self._path = path
         self._clock = clock
-        self._entropy = entropy
         self._settings = settings
         self._blobs = blobs or BlobFolder(path.parent / BLOBS, entropy)
         self._journal = journal or SqliteJournal(connection)
         self.model: Final = ReadModel(connection)
         """The look-ups of the open batch."""
         self._uuid = ids.Uuid7()
-        self._drawn: Iterator[tuple[Any, ...]] = iter(())
+        self._chance = EventChance(entropy)
         self._groups: dict[str, Group] = {}
         self._entries: defaultdict[str, list[JournalEntry]] = defaultdict(list)
         self._engine: Engine | None = None
@@ -445,7 +440,7 @@ class Writer:
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
     ) -> Committed:
         at = max(now, group.last_ts)
-        for_id, salt = self._chance()
+        for_id, salt = self._chance.next()
         event_id, event_id_text = self._uuid.pair(at // 1000, int.from_bytes(for_id, "big"))
         ts = _written(at)
         seq = group.last_seq + 1
@@ -479,14 +474,6 @@ class Writer:
         return Committed(
             group.group_id, found, tuple(self._of_our_own(follows.submissions, now)), follows.effects
         )
-
-    def _chance(self) -> tuple[bytes, bytes]:
-        """Random bytes for an event's id, and its salt."""
-        drawn = next(self._drawn, None)
-        if drawn is None:
-            self._drawn = CHANCE.iter_unpack(self._entropy.draw(CHANCE.size * DRAWN_AT_ONCE))
-            drawn = next(self._drawn)
-        return cast("tuple[bytes, bytes]", drawn)
 
     def _of_our_own(self, submissions: Sequence[Submission], now: Moment) -> Iterator[Committed]:
         for submission in submissions:
