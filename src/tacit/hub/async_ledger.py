@@ -39,8 +39,9 @@ SETTLE_SECONDS: Final = 10.0
 
 
 def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
+    """What was appended, or was there, by anything but a plain append that was new."""
     match outcome:
-        case Committed() | Duplicate():
+        case Duplicate():
             return (outcome,)
         case Appended(outcomes) | Decided(_, outcomes):
             return outcomes
@@ -95,15 +96,20 @@ class AsyncLedger:
 
     def _committed(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         self._metrics.batch.observe(len(callers))
-        failed = next((one for one in outcomes if isinstance(one, (Unavailable, Corrupt))), None)
-        self.failing = None if failed is None else getattr(failed, "message", str(failed))
+        failed: Unavailable | Corrupt | None = None
         fresh: defaultdict[str, list[StoredEvent]] = defaultdict(list)
         for outcome in outcomes:
-            for one in _appended(outcome):
-                if isinstance(one, Duplicate):
-                    self._metrics.repeated.inc()
-                else:
-                    self._fresh(one, fresh)
+            if isinstance(outcome, Committed):
+                self._fresh(outcome, fresh)
+            elif isinstance(outcome, (Unavailable, Corrupt)):
+                failed = failed or outcome
+            else:
+                for one in _appended(outcome):
+                    if isinstance(one, Duplicate):
+                        self._metrics.repeated.inc()
+                    else:
+                        self._fresh(one, fresh)
+        self.failing = None if failed is None else getattr(failed, "message", str(failed))
         self._count(fresh)
         for group_id, events in fresh.items():
             self._metrics.committed.inc(len(events))
@@ -163,17 +169,14 @@ class AsyncLedger:
         """Queue a command; `done` gets its outcome on the loop's thread. Refuses what is over a quota."""
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
-        match command:
-            case Append(wanted):
+        if isinstance(command, Append):
+            self._require(command.submission)
+        elif isinstance(command, AppendTogether):
+            for wanted in command.submissions:
                 self._require(wanted)
-            case AppendTogether(several):
-                for wanted in several:
-                    self._require(wanted)
-            case CallTool():
-                sort = sort_of_call(command.name, command.arguments)
-                self._within(command.group_id, Charge(command.session, 0, sort))
-            case _:
-                pass
+        elif isinstance(command, CallTool):
+            sort = sort_of_call(command.name, command.arguments)
+            self._within(command.group_id, Charge(command.session, 0, sort))
         self._transport.submit(command, done)
         self._open += 1
         self._settled.clear()
