@@ -41,8 +41,9 @@ ASKED_AGAIN_SECONDS: Final = 1.0
 
 
 def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
+    """What was appended, or was there, by anything but a plain append that was new."""
     match outcome:
-        case Committed() | Duplicate():
+        case Duplicate():
             return (outcome,)
         case Appended(outcomes) | Decided(_, outcomes):
             return outcomes
@@ -101,9 +102,8 @@ class AsyncLedger:
 
     def _committed(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         self._metrics.batch.observe(len(callers))
-        failed = next((one for one in outcomes if isinstance(one, (Unavailable, Corrupt))), None)
+        failed = self._publish(outcomes)
         self.failing = None if failed is None else getattr(failed, "message", str(failed))
-        self._publish(one for outcome in outcomes for one in _appended(outcome))
         if self.store.is_unsettled and not self._asks_again:
             self._asks_again = True
             asyncio.get_running_loop().call_later(ASKED_AGAIN_SECONDS, self._ask_again)
@@ -113,18 +113,26 @@ class AsyncLedger:
         if not self._open:
             self._settled.set()
 
-    def _publish(self, appended: Iterable[Committed | Duplicate]) -> None:
-        """Let everybody know of events that have just become durable."""
+    def _publish(self, outcomes: Iterable[Outcome]) -> Unavailable | Corrupt | None:
+        """Let everybody know of events that have just become durable; the first failure, if there is one."""
+        failed: Unavailable | Corrupt | None = None
         fresh: defaultdict[str, list[StoredEvent]] = defaultdict(list)
-        for one in appended:
-            if isinstance(one, Duplicate):
-                self._metrics.repeated.inc()
+        for outcome in outcomes:
+            if isinstance(outcome, Committed):
+                self._fresh(outcome, fresh)
+            elif isinstance(outcome, (Unavailable, Corrupt)):
+                failed = failed or outcome
             else:
-                self._fresh(one, fresh)
+                for one in _appended(outcome):
+                    if isinstance(one, Duplicate):
+                        self._metrics.repeated.inc()
+                    else:
+                        self._fresh(one, fresh)
         self._count(fresh)
         for group_id, events in fresh.items():
             self._metrics.committed.inc(len(events))
             self._live.publish(group_id, events)
+        return failed
 
     def _missed_by_writer(self, missed: Sequence[Committed], records: bool) -> None:
         """Called on the writer's thread."""
@@ -190,17 +198,14 @@ class AsyncLedger:
         """Queue a command; `done` gets its outcome on the loop's thread. Refuses what is over a quota."""
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
-        match command:
-            case Append(wanted):
+        if isinstance(command, Append):
+            self._require(command.submission)
+        elif isinstance(command, AppendTogether):
+            for wanted in command.submissions:
                 self._require(wanted)
-            case AppendTogether(several):
-                for wanted in several:
-                    self._require(wanted)
-            case CallTool():
-                sort = sort_of_call(command.name, command.arguments)
-                self._within(command.group_id, Charge(command.session, 0, sort))
-            case _:
-                pass
+        elif isinstance(command, CallTool):
+            sort = sort_of_call(command.name, command.arguments)
+            self._within(command.group_id, Charge(command.session, 0, sort))
         self._transport.submit(command, done)
         self._open += 1
         self._settled.clear()
