@@ -2,6 +2,7 @@
 
 python -m tools.mutate --count 400 --seed 1 --jobs 2      `make mutate`
 python -m tools.mutate --again                            of that sample, those that survived earlier, once more
+python -m tools.mutate --again --ask tests/x.py           the same, by the tests of a file that was just written
 python -m tools.mutate --report --seed 2                  what .mutate/results.jsonl says about another sample
 python -m tools.mutate --report --first                   the same, by the first verdict on each
 
@@ -77,6 +78,8 @@ class Tests:
     recorded: Recorded
     own: float = OWN
     near: float = NEAR
+    files: frozenset[str] = frozenset()
+    """Where it is given, only tests of these files are asked, and all of them."""
     red: set[str] = field(default_factory=set[str])
     by_function: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
@@ -92,6 +95,9 @@ class Tests:
         rows = frozenset(mutant.rows[:ROWS])
         running = self.by_function.get(place, set())
         naming = {name for name, test in self.recorded.tests.items() if test.rows & rows}
+        if self.files:
+            inside = {name for name in self.recorded.tests if file_of(name) in self.files} - self.red
+            return Plan(sorted(inside & naming), sorted(inside - naming), cut=True)
         if place not in self.recorded.imported and mutant.name != "<module>":
             # What a fixture ran for a whole file was noted with the file's first test.
             files = {file_of(name) for name in running}
@@ -427,6 +433,9 @@ def main() -> int:
         "--share", type=float, default=1.0, help="of the time for a mutant's tests; --again asks the rest"
     )
     parser.add_argument("--again", action="store_true", help="judge again what was not killed")
+    parser.add_argument(
+        "--ask", default="", help="ask only tests of these files, with commas: those just written"
+    )
     parser.add_argument("--report", action="store_true", help="only say what was found")
     parser.add_argument("--first", action="store_true", help="report the first verdict on each, not the last")
     parser.add_argument("--at-most", type=float, default=100.0, help="per cent that may survive")
@@ -444,7 +453,8 @@ def main() -> int:
             f"{sum(map(len, found.values()))} mutants in {len(found)} functions; {len(chosen)} to judge",
             flush=True,
         )
-        tests = Tests(recording.read(), OWN * given.share, NEAR * given.share)
+        files = frozenset(filter(None, given.ask.split(",")))
+        tests = Tests(recording.read(), OWN * given.share, NEAR * given.share, files)
         trials(chosen, ROOT, RESULTS, given.jobs, given.seconds, tests)
     judged = {key: line for key, line in results(RESULTS, first=given.first).items() if key in keys}
     print(report(judged, reasons()))

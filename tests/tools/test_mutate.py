@@ -185,6 +185,18 @@ def test_a_path_of_modules_from_outside_does_not_hide_the_changed_copy(tmp_path,
     assert "PYTHONPATH" not in overlay.Overlay(tmp_path).environment()
 
 
+def test_who_asks_some_files_asks_all_their_tests_and_no_others(mutants):
+    here, there = "tests/till/test_till.py", "tests/till/test_other.py"
+    tests = {
+        f"{file}::{name}": RunOfTest(frozenset({row} - {""}), 99.0, frozenset())
+        for file in (here, there)
+        for name, (row, _ran) in RAN.items()
+    }
+    plan = mutate.Tests(Recorded(tests), files=frozenset({there})).plan(mutants["shop.till:price"][0])
+    assert plan.naming == [f"{there}::test_price"]
+    assert plan.near == sorted(f"{there}::{name}" for name in RAN if name != "test_price")
+
+
 def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mutants):
     first = mutate.choose(mutants, 6, 1)
     assert first == mutate.choose(mutants, 6, 1)

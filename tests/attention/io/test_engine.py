@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from tacit.attention.commands import TimerDue
+from tacit.attention.commands import EditMessage, TimerDue
 from tacit.attention.io import engine
 from tacit.attention.state import records, timers
 from tacit.attention.state.claims import event_target
@@ -157,3 +157,11 @@ def test_what_did_not_get_onto_the_disk_obliges_nobody(tmp_path: Path) -> None:
         assert [one.event_id for one in house.live.attention.obligations] == [said.id]
         house.assert_rebuilds()
         house.close()
+
+
+def test_an_edit_that_comes_again_is_one_edit_and_two_keys_are_two(house: House) -> None:
+    said = house.say(GROUP, "user", "the port is 7433")
+    for key, text in (("k1", "it is 7434"), ("k1", "it is 7434"), ("k2", "it is 7435")):
+        house.store.decide(EditMessage(GROUP, "user", said.id, text, client_id=key))
+    edits = [one.data["text"] for one in house.events(GROUP) if one.kind == "x.c2a.edit"]
+    assert edits == ["it is 7434", "it is 7435"]
