@@ -2,7 +2,7 @@
 
 python -m bench.attention                                   speed, then a generated busy channel
 python -m bench.attention --only speed|replay
-python -m bench.attention --log FILE [--links threaded] [--every 5] [--decisions OUT.jsonl]     a real chat log
+python -m bench.attention --log FILE [--links threaded] [--first 2] [--every 3] [--decisions OUT.jsonl]     a real chat log
 
 The last judges attention on other people's words: see `chatlog`.
 """
@@ -395,6 +395,7 @@ def main() -> int:
     parser.add_argument("--log", type=Path, help="a chat log, one JSON object a line")
     parser.add_argument("--links", choices=["flat", "threaded"], default="flat", help="reply links of a log")
     parser.add_argument("--every", type=int, default=1, help="of a log only every so-many-th day")
+    parser.add_argument("--first", type=int, default=0, help="of a log begin with this day, counted from 0")
     parser.add_argument("--decisions", type=Path, help="write every decision here, one JSON object a line")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -402,7 +403,11 @@ def main() -> int:
         with contextlib.ExitStack() as stack:
             out = options.decisions and stack.enter_context(options.decisions.open("w", encoding="utf-8"))
             found = chatlog.table(
-                options.log, threaded=options.links == "threaded", every=options.every, out=out
+                options.log,
+                threaded=options.links == "threaded",
+                first=options.first,
+                every=options.every,
+                out=out,
             )
         if options.json:
             print(json.dumps({"log": found}))

@@ -7,6 +7,10 @@ it. It sees a room in which one speaker is an agent and all others are people, o
 fifteen most active of a day): texts, authors and times through the product's own fold. `flat` gives no reply
 links at all, `threaded` those that the log has to earlier lines.
 
+"Recognised" also counts lines that are known to be the agent's and that a rule gives it without turn or knock: thanks
+and receipts (C2A-067), and what an author adds to a question of their own which has no answer yet, of which the agent is
+told that there is more and which it reads with the question (C2A-083).
+
 Recall is over lines aimed at X; precision over delivered lines that the annotation aims at anybody, since people
 left most small remarks unlabelled; `of all` counts those too.
 """
@@ -26,7 +30,7 @@ from tacit.attention.read.prose import prose
 from tacit.attention.settings import Settings
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339
-from tacit.c2a.vocabulary import Mode
+from tacit.c2a.vocabulary import Directedness, Mode
 from tacit.ledger.envelope import Event
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ BEGINS = 1_700_000_000 * SECOND
 TURNS = frozenset({Mode.IMMEDIATE, Mode.BUFFERED})
 REACHES = TURNS | {Mode.NOTIFY}
 WORD = re.compile(r"[\w\[\]\\`^{|}-]+")
-WAYS = ("attention", "mention only", "name anywhere", "everything")
+WAYS = ("attention", "recognised", "mention only", "name anywhere", "everything")
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -117,6 +121,8 @@ class Room:
         self.attention = Attention(Settings(exchange_limit=sys.maxsize))
         self.threaded = threaded
         self.days_lines = {row["n"] for row in day}
+        self.confidence = 1.0
+        """How sure it is that the last line was the agent's: certain when it is named, nothing when it is not its."""
 
     def take(self, row: dict[str, Any]) -> Decision | None:
         """What the agent gets for a line; None for its own."""
@@ -134,7 +140,14 @@ class Room:
             scope_key="", by=self.id if own else person_id(row["by"]), data=data,
         )  # fmt: skip
         decisions, _ = self.attention.take(event, at, self.roster)
-        return None if own else decisions[self.id]
+        if own:
+            return None
+        decision = decisions[self.id]
+        self.confidence = 1.0 if decision.directedness is Directedness.TO_ME else 0.0
+        for one in decisions.parsed.follows if decisions.parsed is not None else ():
+            if one.who == self.id:
+                self.confidence = one.confidence
+        return decision
 
 
 def cue_of(row: dict[str, Any], agent: str, room: Room, seen: dict[str, str]) -> str:
@@ -152,10 +165,10 @@ def cue_of(row: dict[str, Any], agent: str, room: Room, seen: dict[str, str]) ->
 
 
 def judged(
-    rows: list[dict[str, Any]], *, threaded: bool, every: int, out: TextIO | None
+    days: list[list[dict[str, Any]]], *, threaded: bool, out: TextIO | None
 ) -> Iterator[tuple[str, bool, bool, dict[str, bool], bool]]:
     """For each line and listener: the cue, is it aimed at the listener, at anybody, what delivers it, a turn?"""
-    for day in days_of(rows)[::every]:
+    for day in days:
         truth = aims(day)
         for agent in listeners(day):
             room, seen = Room(day, agent, threaded=threaded), {}
@@ -167,11 +180,12 @@ def judged(
                 if decision is None:
                     continue
                 if out is not None:
-                    out.write(json.dumps(_said(row, agent, decision)) + "\n")
+                    out.write(json.dumps(_said(row, agent, decision, room.confidence)) + "\n")
                 if not row["annotated"]:
                     continue
                 reach = {
                     "attention": decision.mode in REACHES,
+                    "recognised": decision.mode in REACHES or decision.directedness is Directedness.TO_ME,
                     "mention only": cue == "name with a sign",
                     "name anywhere": cue.startswith("name"),
                     "everything": True,
@@ -180,22 +194,20 @@ def judged(
                 yield cue, agent in aimed, bool(aimed), reach, decision.mode in TURNS
 
 
-def _said(row: dict[str, Any], agent: str, decision: Decision) -> dict[str, Any]:
-    rule = decision.rule("policy")
-    confidence = {"matrix.likely_continued": 0.5, "matrix.continued": 0.8, "matrix.continued_question": 0.8}
+def _said(row: dict[str, Any], agent: str, decision: Decision, confidence: float) -> dict[str, Any]:
     return {
         "file": row["file"], "n": row["n"], "agent": agent, "mode": decision.mode.value,
-        "policy": decision.policy.value, "confidence": confidence.get(rule.name, 1.0), "rule": rule.name,
+        "policy": decision.policy.value, "confidence": confidence, "rule": decision.rule("policy").name,
     }  # fmt: skip
 
 
-def table(path: Path, *, threaded: bool, every: int, out: TextIO | None) -> dict[str, Any]:
-    """The whole judgement as numbers."""
-    rows = read_log(path)
+def table(path: Path, *, threaded: bool, first: int, every: int, out: TextIO | None) -> dict[str, Any]:
+    """The whole judgement of a log, or of every so-many-th of its days, as numbers."""
+    days = days_of(read_log(path))[first::every]
     ways = {name: Counter[str]() for name in WAYS}
     cues: dict[str, Counter[str]] = defaultdict(Counter)
     pairs = turns = 0
-    for cue, mine, anybodys, reach, turn in judged(rows, threaded=threaded, every=every, out=out):
+    for cue, mine, anybodys, reach, turn in judged(days, threaded=threaded, out=out):
         pairs += 1
         turns += turn
         for name, hit in reach.items():
@@ -204,7 +216,7 @@ def table(path: Path, *, threaded: bool, every: int, out: TextIO | None) -> dict
         if mine:
             cues[cue]["got" if reach["attention"] else "missed"] += 1
     return {
-        "messages": len(rows), "pairs": pairs, "turns_of_everything": _share(turns, pairs),
+        "messages": sum(map(len, days)), "pairs": pairs, "turns_of_everything": _share(turns, pairs),
         "ways": {name: _rates(counted) for name, counted in ways.items()},
         "cues": {
             cue: {"aimed": counted.total(), "recall": _share(counted["got"], counted.total())}

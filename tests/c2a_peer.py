@@ -70,6 +70,8 @@ class Peer:
 
     def __init__(self) -> None:
         self.port = 0
+        self.busy = 0
+        """How many connections it does not take before it takes one."""
         self.socket: web.WebSocketResponse | None = None
         self.greetings: list[dict[str, Any]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -173,6 +175,9 @@ class Peer:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Authorization") == "Bearer wrong":
             return web.Response(status=401)
+        if self.busy:
+            self.busy -= 1
+            return web.Response(status=503)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         self.socket = socket

@@ -15,6 +15,8 @@ from tacit.attention.decide.explain import POLICIES, sentence
 from tacit.attention.decide.matrix import MATRIX
 from tacit.attention.decide.modes import SHOWS
 from tacit.attention.read.conversation import Conversation
+from tacit.attention.read.cues import KEPT
+from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, TURN
 from tacit.attention.read.intent import PERFORMATIVES
 from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS
@@ -98,7 +100,7 @@ every agent the hub decides three things, apart from each other:
 - **Policy**: must it answer, may it, or must it keep quiet?
 - **Mode**: how much of the message does its model see, and when?
 
-The decision is a pure function, `tacit.attention.decide(event, roster, state)`. It uses no model: whom a
+The decision is a pure function, `tacit.attention.decide(event, roster, state)`. It asks no model: whom a
 message names comes from its recipients and from `@name` in what people write (or `name: ...` at the
 start); what it wants comes from the sender's declared intent, a CLowl performative, or rules over its
 words. The rules lean one way: they would rather see a request that is none than miss one. Each part of a
@@ -143,6 +145,41 @@ def modes() -> list[str]:
         lines += [f"**`{mode.value}`**: the model sees {SHOWS[mode]}.", "", f"> {who}: {text}", ""]
         lines += [sentence("lead", decision), ""]
     return lines
+
+
+DIALOGUE = """\
+## Dialogue: lines without a name
+
+People name each other once and then just talk. For each channel the hub remembers the last {kept} lines, as who
+spoke to whom and when, and none of their words. A line in the open flow that names nobody and replies to nothing is
+compared with them: for every agent that it could go on with, a dozen cues (how many lines since each spoke to the
+other, who was last addressed by whom, whose turn it is, how fresh that is beside the author's exchange with another, how
+many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent.
+
+| confidence | what the agent gets |
+|---|---|
+| from {turn} | a turn: it must answer what asks on, and may answer the rest |
+| from {knock} | a knock: who, where and a topic; no turn |
+| less | the mailbox, as everything said to the room |
+
+The confidence comes from a table of small trees (`attention/read/grade_table.py`), which `tools/learn_dialogue.py`
+learnt from chats that people had labelled ("irc-disentanglement", Kummerfeld et al., ACL 2019, CC-BY-4.0); how good it
+is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model is asked, no text leaves the hub, and the
+same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
+between two nothing goes on; after {sure} minutes, after thanks, or where the two had no word yet, a line knocks at most
+(and where they had none, from {first} on);
+whoever calls somebody else by name has turned to them; thanks oblige nobody; being sent away takes a name; and
+"never mind" without one calls a question off only until it is answered, later it is a remark.
+
+An owner turns all this off with the setting `dialogue` (names only). `tacit why` and the page name the cues.
+"""
+
+
+def dialogue() -> list[str]:
+    """What dialogue is."""
+    return DIALOGUE.format(
+        kept=KEPT, turn=TURN, knock=KNOCK, first=FIRST, likely=LIKELY_S // 60, sure=SURE_S // 60
+    ).splitlines()
 
 
 def matrix() -> list[str]:
@@ -300,9 +337,8 @@ def languages() -> str:
 
 def page() -> str:
     """The whole page."""
-    return "\n".join(
-        [INTRO, *policies(), *modes(), *conversation_pictures.section(), *matrix(), *signals(), *sending()]
-    )
+    dialogues = (*dialogue(), *conversation_pictures.section())
+    return "\n".join([INTRO, *policies(), *modes(), *dialogues, *matrix(), *signals(), *sending()])
 
 
 def main() -> int:

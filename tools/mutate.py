@@ -13,7 +13,8 @@ Which tests run a function is read from .mutate/ran.json (`python -m tools.recor
 it is not asked. Tests run in forks of a server on the copy (tools/trial_server.py). A death counts only if the same test
 passes without the change, and, where it is slow, fails twice.
 
-killed                 a test that names one of the rows failed, or did not end in time
+killed                 a test that names one of the rows failed, or did not end in time; `how` it noticed is kept:
+                       assertion, error, import (its file), late, died (its process)
 killed_by_neighbours   only other tests that run the function noticed
 survived               nobody noticed; spec/survivors.toml says why, where there is a reason
 no_tests               the same, and no test that names a row runs the function at all
@@ -137,7 +138,8 @@ class Ending:
 
     failed: str
     ran: bool = True
-    is_late: bool = False
+    how: str = ""
+    """By what it was noticed: assertion, error, import, late, died."""
 
 
 @dataclass(slots=True)
@@ -161,7 +163,7 @@ class Server:
         self.asks.flush()
         answer = json.loads(self.answers.readline())
         failed = answer["failed"] or ("" if answer["status"] in {0, 5} else tests[0])
-        return Ending(failed, answer["status"] != 5, answer.get("late", False))
+        return Ending(failed, answer["status"] != 5, answer.get("how", ""))
 
     def _start(self) -> tuple[IO[str], IO[str]]:
         heard, ask = os.pipe()
@@ -200,12 +202,13 @@ class Trial:
     doubtful: bool = False
     """Were there more of the last mutant's tests than its time allowed? Then some were not heard."""
     killer: str = ""
+    how: str = ""
 
     def judge(self, mutant: Mutant) -> str:
         """What becomes of a mutant."""
         plan = self.tests.plan(mutant)
         self.doubtful = plan.cut
-        self.killer = ""
+        self.killer = self.how = ""
         if self._noticed(mutant, plan.naming):
             return "killed"
         if self._noticed(mutant, plan.near):
@@ -223,9 +226,9 @@ class Trial:
                     break
                 # A flake is not a death: the test must fail a second time, and pass unchanged.
                 hits = [failed] if "::" in failed else [name for name in left if file_of(name) == failed]
-                is_sure = self._is_quick(hits) and not ending.is_late
+                is_sure = self._is_quick(hits) and ending.how != "late"
                 if self._passes(hits) and (is_sure or self._with(mutant, hits).failed):
-                    self.killer = failed
+                    self.killer, self.how = failed, ending.how
                     return True
                 self.tests.red.update(hits)
                 left = [name for name in left if name not in hits]
@@ -334,7 +337,10 @@ def report(judged: dict[str, dict[str, str]], why: Reasons) -> str:
         )
         if reason := why.of(line):
             said.append(f"{'':<21} because: {reason}")
-    said += [f"{counts[verdict]:>5}  {verdict}" for verdict in sorted(counts)]
+    for verdict in sorted(counts):
+        how = Counter(line.get("how", "") for line in judged.values() if line["verdict"] == verdict)
+        by = ", ".join(f"{name} {number}" for name, number in how.most_common() if name)
+        said.append(f"{counts[verdict]:>5}  {verdict}" + (f" ({by})" if by else ""))
     proved = [line for line in judged.values() if line["verdict"] in PROVED]
     if proved:
         alive = [line for line in proved if line["verdict"] in {"survived", "no_tests"}]
@@ -401,6 +407,7 @@ def _line(mutant: Mutant, root: Path, verdict: str, trial: Trial, seconds: float
         "after": _short(mutant.after),
         "rows": ", ".join(mutant.rows[:6]) + (", ..." if len(mutant.rows) > 6 else ""),
         "killer": trial.killer,
+        "how": trial.how,
         "doubtful": trial.doubtful,
         "seconds": round(seconds, 1),
     }

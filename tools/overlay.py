@@ -37,7 +37,9 @@ class Overlay:
     def environment(self) -> dict[str, str]:
         """What a process started with it should see."""
         path = os.pathsep.join([str(self.python.parent), os.environ.get("PATH", "")])
-        return {**os.environ, "PATH": path, "VIRTUAL_ENV": str(self.folder / "venv")}
+        # A path of modules from outside would come before the copy's: the unchanged product would run.
+        outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return {**outside, "PATH": path, "VIRTUAL_ENV": str(self.folder / "venv")}
 
 
 def build(folder: Path, source: Path = ROOT / "src") -> Overlay:

@@ -107,6 +107,9 @@ def main() -> int:
         print(f"{len(recorded.tests)} tests recorded; nothing is new")
         return 0
     recording = executed.record([*(one for one in options if one not in below), *sorted(files)])
+    if recording.tests and not any(test.ran for test in recording.tests.values()):
+        print("the tests ran, but not the copy that notes what runs", file=sys.stderr)
+        return 1
     # Another run may have written meanwhile.
     recorded = read()
     recorded.add(recording, files)

@@ -70,6 +70,7 @@ class Server:
         self._answers = os.fdopen(answers, "w", encoding="utf-8")
         self._order: dict[str, int] = {}
         self._said = -1
+        self._how = ""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
@@ -115,7 +116,7 @@ class Server:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be imported has failed."""
         if report.failed:
-            self._say(failed=report.nodeid, collecting=True)
+            self._say(failed=report.nodeid, how="import")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -125,7 +126,13 @@ class Server:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """The first failure is the answer."""
         if report.failed:
-            self._say(failed=report.nodeid, words=str(report.longrepr)[-300:])
+            self._say(failed=report.nodeid, how=self._how)
+
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
+        """What the test said was wrong, or what went wrong on its way there."""
+        if call.excinfo:
+            said = call.excinfo.errisinstance((AssertionError, pytest.fail.Exception))
+            self._how = "assertion" if said else "error"
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, exitstatus: int) -> None:
@@ -140,11 +147,11 @@ def _wait(heard: int, tests: dict[str, float]) -> dict[str, Any]:
     while True:
         deadline = time.monotonic() + limit
         if not select.select([heard], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            return {"status": 1, "failed": now, "late": True}
+            return {"status": 1, "failed": now, "how": "late"}
         some = os.read(heard, 65536)
         if not some:
             # It died: a mutant may end its process.
-            return {"status": 1, "failed": now, "died": True}
+            return {"status": 1, "failed": now, "how": "died"}
         *lines, rest = (rest + some).split(b"\n")
         for line in lines:
             said = json.loads(line)

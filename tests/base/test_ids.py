@@ -59,10 +59,27 @@ def test_ids_rise_whatever_the_clock_does(draws: list[tuple[int, int]]) -> None:
     assert made == sorted(set(made))
 
 
+@given(st.lists(st.tuples(st.integers(0, 50), RANDOM), max_size=50))
+def test_both_forms_of_an_id_are_made_alike(draws: list[tuple[int, int]]) -> None:
+    source = ids.Uuid7()
+    for ms, random in draws:
+        made, text = source.pair(ms, random)
+        assert text == ids.text(made)
+        assert uuid.UUID(bytes=made).version == 7
+
+
+@pytest.mark.spec("CCCS-016")
+@pytest.mark.parametrize(("random", "step"), [(0, 1), (5, 6), (0xFFFF, 0x10000), (0x10000, 1)])
+def test_within_one_millisecond_the_next_id_is_a_random_step_away(random: int, step: int) -> None:
+    source = ids.Uuid7()
+    first, second = source.next(5, 0), source.next(5, random)
+    assert int.from_bytes(second[8:], "big") - int.from_bytes(first[8:], "big") == step
+
+
 def test_ids_rise_when_the_random_part_overflows_within_one_millisecond() -> None:
     source = ids.Uuid7()
     first = source.next(5, 2**74 - 1)
-    source._last_random = 2**74 - 2
+    source._counting = (0b11 << 62) - 2
     second = source.next(5, 0xFFFF)
     third = source.next(5, 0)
     assert first < second < third

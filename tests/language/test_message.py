@@ -158,6 +158,14 @@ def test_the_english_is_exactly_this(golden):
         assert english_of(read(data), verbose=True) == golden["verbose"]
 
 
+@pytest.mark.spec("CLOWL-073")
+def test_a_value_of_200_characters_is_whole_and_a_longer_one_is_cut_there():
+    oscar = author("oscar")
+    whole, longer = (english(oscar.req("radar", "search", {"q": "x" * size})) for size in (198, 199))
+    assert f'(q="{"x" * 198}")' in whole
+    assert f'(q="{"x" * 199}…)' in longer
+
+
 @pytest.mark.spec("CLOWL-071", "CLOWL-075", "CLOWL-018")
 @given(
     st.sampled_from(vectors("valid")),

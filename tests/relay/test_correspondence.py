@@ -4,7 +4,7 @@ import pytest
 from tests.relay_support import Relay, relay_with, until
 
 from tacit.base.moment import SECOND
-from tacit.relay.io import correspondence
+from tacit.relay.io import correspondence, server
 from tacit.relay.settings import HOUR, Limits
 from tacit.wire import frames, records
 
@@ -186,3 +186,29 @@ async def test_whom_a_deleted_account_wrote_to_goes_with_it(tmp_path):
         await relay.mailboxes.store.write(lambda file: registry.delete_account(file, account, alice.address))
         relay.mailboxes.correspondence.forget(account)
         assert not relay.mailboxes.correspondence.knows(account, bob.address)
+
+
+@pytest.mark.spec("A2ACP-258")
+async def test_a_first_contact_that_could_not_be_written_down_is_not_believed(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (relay, _, bob):
+        known = relay.mailboxes.correspondence
+        assert known.admit(1, bob.address, relay.clock.now()) == 0
+        await relay.mailboxes.store.write(lambda _file: None)
+        assert (1, bob.address) in known._known
+        full = "CREATE TRIGGER full BEFORE INSERT ON written BEGIN SELECT RAISE(ABORT, 'full'); END"
+        await relay.mailboxes.store.write(lambda file: file.execute(full))
+        assert known.admit(1, "agent:carol@a.example", relay.clock.now()) == 0
+        await until(lambda: not known.knows(1, "agent:carol@a.example"))
+        assert known.knows(1, bob.address)
+
+
+@pytest.mark.spec("A2ACP-261")
+async def test_scores_are_written_down_every_hour_and_not_only_at_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(server, "_SWEEP_SECONDS", 0.01)
+    async with Relay(tmp_path / "relay") as relay:
+        relay.mailboxes.reputation.change("agent:mal@a.example", -20)
+        relay.clock.ahead += 2 * HOUR
+        standing = "SELECT sender, score FROM standing"
+        await until(
+            lambda: relay.mailboxes.store.reader.execute(standing).fetchall() == [("agent:mal@a.example", 30)]
+        )

@@ -491,6 +491,12 @@ async def test_nobody_asks_for_records_as_a_relay_without_its_key(tmp_path):
             )  # fmt: skip
             async with one.http.post(url, data=body, headers=headers) as response:
                 assert response.status in {401, 403}
+        headers = http_signature.sign_request(
+            method="POST", url=url, body=body, content_type="application/json", key_id=two.domain,
+            seed=seed_of(two), now=one.clock.now(), nonce="m" * 22,
+        )  # fmt: skip
+        async with one.http.post(url, data=body, headers=headers) as response:
+            assert (response.status, response.content_type) == (200, "application/json")
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-256")

@@ -169,13 +169,24 @@ async def test_what_cannot_be_read_counts_against_the_rate_as_well(tmp_path):
 async def test_whoever_is_refused_is_read_more_slowly(tmp_path):
     async with relay_with(tmp_path, "mal") as (relay, mal), mal:
         (connection,) = relay.mailboxes.all
-        for text in ("no frame", '{"frame":"received","deliveries":[1]}', '{"frame":"from a newer edition"}'):
+        texts = ("no frame", '{"frame":"received","deliveries":[1]}', '{"frame":"from a newer edition"}')
+        # As many as were handed out, here none: nothing is held against that.
+        for text in (*texts, '{"frame":"received","deliveries":[]}'):
             relay.mailboxes.hear(connection, text, relay.clock.now())
         relay.mailboxes.hear(
             connection, frames.encode(frames.Packet(msgspec.Raw(b"{}"), "a")), relay.clock.now()
         )
         relay.mailboxes._batch._flush()
         assert connection.penalty == 4
+
+
+@pytest.mark.spec("A2ACP-001")
+async def test_a_pong_proves_each_notice_once_from_the_first_one_on(tmp_path):
+    async with relay_with(tmp_path, "mal") as (relay, mal), mal:
+        (connection,) = relay.mailboxes.all
+        connection._asked = 3
+        said = (b"x", b"0", b"1", b"1", b"3", b"2", b"4", b"9" * 20)
+        assert [connection.pong(data) for data in said] == [0, 0, 1, 0, 3, 0, 0, 0]
 
 
 @pytest.mark.spec("A2ACP-016")

@@ -428,6 +428,7 @@ async def test_health_and_numbers_are_served_without_names(tmp_path):
         status, text = await relay.get("/metrics")
         assert status == 200
         assert b"tacit_relay_accepted_total 1.0" in text
+        assert b"\ntacit_relay_writes_waiting " in text
         assert b"alice" not in text
 
 

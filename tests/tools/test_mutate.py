@@ -161,22 +161,28 @@ def test_a_function_answers_to_its_own_rows_before_its_modules(mutants):
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "after", "verdict"),
+    ("name", "before", "after", "verdict", "how"),
     [
-        ("price", "2", "(3)", "killed"),
-        ("price", "count > LIMIT", "(count >= LIMIT)", "survived"),
-        ("gift", "count == 3", "(count != 3)", "killed_by_neighbours"),
-        ("untested", "name", "(not (name))", "survived"),
-        ("count_down", "left -= 1", "left += 1", "killed"),
+        ("price", "2", "(3)", "killed", "assertion"),
+        ("price", "count > LIMIT", "(not (count > LIMIT))", "killed", "error"),
+        ("price", "count > LIMIT", "(count >= LIMIT)", "survived", ""),
+        ("gift", "count == 3", "(count != 3)", "killed_by_neighbours", "assertion"),
+        ("untested", "name", "(not (name))", "survived", ""),
+        ("count_down", "left -= 1", "left += 1", "killed", "late"),
     ],
 )
 def test_a_mutant_is_judged_by_the_tests_that_name_its_row(
-    shop, mutants, trial, name, before, after, verdict
+    shop, mutants, trial, name, before, after, verdict, how
 ):
     found = [one for one in mutants[f"shop.till:{name}"] if (one.before, one.after) == (before, after)]
-    assert trial.judge(found[0]) == verdict
+    assert (trial.judge(found[0]), trial.how) == (verdict, how)
     assert (shop / "src" / "shop" / "till.py").read_text() == SHOP
     assert (trial.made.source / "shop" / "till.py").read_text() == SHOP
+
+
+def test_a_path_of_modules_from_outside_does_not_hide_the_changed_copy(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "src")
+    assert "PYTHONPATH" not in overlay.Overlay(tmp_path).environment()
 
 
 def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mutants):

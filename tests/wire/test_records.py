@@ -5,7 +5,7 @@ import pytest
 from tests.post_support import ALICE
 
 from tacit.base.errors import Refused
-from tacit.wire import records
+from tacit.wire import frames, records
 from tacit.wire.encoding import b64
 
 
@@ -31,3 +31,35 @@ def test_a_bundle_whose_prekey_has_a_number_no_file_holds_is_refused(field, iden
     with pytest.raises(Refused) as refused:
         records.read_bundle(json.dumps(good).encode())
     assert refused.value.code == "bad_envelope"
+
+
+@pytest.mark.spec("A2ACP-015", "A2ACP-021", "A2ACP-245")
+@pytest.mark.parametrize(
+    ("signed", "told"),
+    [
+        (lambda: records.statement_signed_bytes(b"{}"), b"a2acp-key-record-v1\n{}"),
+        (lambda: records.rotation_signed_bytes(b"{}"), b"a2acp-key-rotation-v1\n{}"),
+        (
+            lambda: records.prekey_signed_bytes(ALICE, "one_time", 7, "k"),
+            b"a2acp-prekey-v1\n" + ALICE.encode() + b"\none_time\n7\nk",
+        ),
+        (
+            lambda: records.prekey_signed_bytes(ALICE, "one_time", 7, "k", 3),
+            b"a2acp-prekey-v2\n3\n" + ALICE.encode() + b"\none_time\n7\nk",
+        ),
+        (
+            lambda: records.prekey_request_signed_bytes(ALICE, "agent:bob@b.example", 5, "n"),
+            b"a2acp-prekey-request-v1\n" + ALICE.encode() + b"\nagent:bob@b.example\n5\nn",
+        ),
+        (
+            lambda: records.enrolment_signed_bytes(relay="a.example", owner=ALICE, code="c", statement=b"{}"),
+            b"a2acp-enrol-v1\na.example\n" + ALICE.encode() + b"\nc\n{}",
+        ),
+        (
+            lambda: frames.steps_bytes(relay="a.example", address=ALICE, steps=9),
+            b"a2acp-steps-v1\na.example\n" + ALICE.encode() + b"\n9",
+        ),
+    ],
+)
+def test_what_is_signed_is_the_same_bytes_for_every_program(signed, told):
+    assert signed() == told

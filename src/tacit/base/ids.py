@@ -10,6 +10,9 @@ from typing import Final
 
 _RANDOM_BITS: Final = 74
 _RANDOM_MASK: Final = (1 << _RANDOM_BITS) - 1
+_TOP_COUNTING_BIT: Final = 1 << 61
+_COUNTED_OUT: Final = 0b11 << 62
+"""Where the last eight bytes, two bits of which say what kind of id it is, would say something else."""
 
 
 def compose(milliseconds: int, random: int) -> bytes:
@@ -42,28 +45,38 @@ def raw(identifier: str) -> bytes | None:
 
 
 class Uuid7:
-    """A source of strictly rising UUIDv7: within one millisecond the random part counts upwards."""
+    """A source of strictly rising UUIDv7: within one millisecond the last 62 random bits count upwards.
 
-    __slots__ = ("_last_ms", "_last_random")
+    What stands before them, the time and twelve random bits, is made once for a millisecond, in both forms.
+    """
+
+    __slots__ = ("_counting", "_head", "_head_text", "_last_ms")
 
     def __init__(self) -> None:
         self._last_ms = -1
-        self._last_random = 0
+        self._counting = 0
+        self._head = b""
+        self._head_text = ""
 
     def next(self, milliseconds: int, random: int) -> bytes:
         """The next id; a clock that stands still or steps back does not break the order."""
-        if milliseconds > self._last_ms:
-            self._last_ms = milliseconds
-            # The top bit stays clear so that counting upwards cannot overflow within a millisecond.
-            self._last_random = random & (_RANDOM_MASK >> 1)
-        else:
-            self._last_random += 1 + (random & 0xFFFF)
-            if self._last_random > _RANDOM_MASK:
-                self._last_ms += 1
-                self._last_random = random & (_RANDOM_MASK >> 1)
-        return compose(self._last_ms, self._last_random)
+        return self.pair(milliseconds, random)[0]
 
     def pair(self, milliseconds: int, random: int) -> tuple[bytes, str]:
         """The next id in both its forms."""
-        made = self.next(milliseconds, random)
-        return made, text(made)
+        if milliseconds > self._last_ms:
+            self._begin(milliseconds, random)
+        else:
+            self._counting += 1 + (random & 0xFFFF)
+            if self._counting >= _COUNTED_OUT:
+                self._begin(self._last_ms + 1, random)
+        end = self._counting.to_bytes(8, "big")
+        digits = end.hex()
+        return self._head + end, f"{self._head_text}{digits[:4]}-{digits[4:]}"
+
+    def _begin(self, milliseconds: int, random: int) -> None:
+        # The top counting bit starts clear, so that counting cannot run out within a millisecond.
+        first = compose(milliseconds, random & _RANDOM_MASK & ~_TOP_COUNTING_BIT)
+        self._last_ms = milliseconds
+        self._head, self._counting = first[:8], int.from_bytes(first[8:], "big")
+        self._head_text = text(first)[:19]

@@ -9,7 +9,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from tacit.base.enums import quick_members
 
+
+@quick_members
 class Directedness(StrEnum):
     """Is the event aimed at this agent?"""
 
@@ -19,6 +22,7 @@ class Directedness(StrEnum):
     AMBIENT = "ambient"
 
 
+@quick_members
 class Policy(StrEnum):
     """Is the agent obliged, allowed or forbidden to answer?"""
 
@@ -28,6 +32,7 @@ class Policy(StrEnum):
     MUST_NOT_RESPOND = "must_not_respond"
 
 
+@quick_members
 class Mode(StrEnum):
     """How much of the event reaches the model, and when."""
 
@@ -39,6 +44,7 @@ class Mode(StrEnum):
     SILENT = "silent"
 
 
+@quick_members
 class Priority(StrEnum):
     """How pressing an event is."""
 
@@ -48,6 +54,7 @@ class Priority(StrEnum):
     URGENT = "urgent"
 
 
+@quick_members
 class Reason(StrEnum):
     """Why the event comes to this agent as it does (C2A-039)."""
 
@@ -76,6 +83,7 @@ class Reason(StrEnum):
     ADDED = "added"
 
 
+@quick_members
 class Intent(StrEnum):
     """What a message wants, by declaration or by rule (C2A-054)."""
 
@@ -108,6 +116,7 @@ OPEN: Final = frozenset(
 OBLIGING: Final = OPEN | {Intent.LEAVE_REQUEST, Intent.CANCELLATION}
 
 
+@quick_members
 class ConversationKind(StrEnum):
     """Where something is said (C2A-032)."""
 
@@ -118,6 +127,7 @@ class ConversationKind(StrEnum):
     TOOL = "tool"
 
 
+@quick_members
 class AuthorKind(StrEnum):
     """Who says it (C2A-033)."""
 
@@ -135,6 +145,7 @@ EXPOSURE: Final = (Mode.SILENT, Mode.DIGEST, Mode.TOOL_MAILBOX, Mode.NOTIFY, Mod
 """From the least to the most that a model sees (C2A-026, C2A-079)."""
 
 
+@quick_members
 class Disposition(StrEnum):
     """The seven words for how an event ended or stands."""
 

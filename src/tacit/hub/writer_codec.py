@@ -154,6 +154,7 @@ class Reply(NamedTuple):
     log_pages: int
 
 
+_FAILURES: Final = (Refused, Unavailable, Corrupt)
 _Plain: TypeAlias = (
     RecordBlob
     | IssueCredential
@@ -207,13 +208,11 @@ def encode_commands(commands: list[Command]) -> bytes:
 
 
 def _sent(command: Command) -> object:
-    match command:
-        case Append(submission, creates):
-            return _Append(_Submission.of(submission), creates)
-        case AppendTogether(submissions, share):
-            return _Together(tuple(_Submission.of(one) for one in submissions), share)
-        case _:
-            return command
+    if isinstance(command, Append):
+        return _Append(_Submission.of(command.submission), command.creates)
+    if isinstance(command, AppendTogether):
+        return _Together(tuple(_Submission.of(one) for one in command.submissions), command.share)
+    return command
 
 
 def decode_commands(body: bytes) -> list[Command]:
@@ -222,26 +221,17 @@ def decode_commands(body: bytes) -> list[Command]:
 
 
 def _received(one: _Append | _Together | _Plain) -> Command:
-    match one:
-        case _Append(submission, creates):
-            return Append(submission.submission(), creates)
-        case _Together(submissions, share):
-            return AppendTogether(tuple(each.submission() for each in submissions), share)
-        case _:
-            return one
+    if isinstance(one, _Append):
+        return Append(one.submission.submission(), one.creates)
+    if isinstance(one, _Together):
+        return AppendTogether(tuple(each.submission() for each in one.submissions), one.share)
+    return one
 
 
 def encode_reply(outcomes: list[Outcome], failures: int, log_pages: int) -> bytes:
     """A frame of outcomes."""
-    return framed(_encode((tuple(_told(outcome) for outcome in outcomes), failures, log_pages)))
-
-
-def _told(outcome: Outcome) -> object:
-    match outcome:
-        case Refused() | Unavailable() | Corrupt():
-            return Failure.of(outcome)
-        case _:
-            return outcome
+    told = [Failure.of(one) if isinstance(one, _FAILURES) else one for one in outcomes]
+    return framed(_encode((told, failures, log_pages)))
 
 
 def decode_reply(body: bytes) -> Reply:
@@ -251,11 +241,11 @@ def decode_reply(body: bytes) -> Reply:
 
 
 def _heard(outcome: Success | Failure) -> Outcome:
+    if isinstance(outcome, Committed):
+        return _typed(outcome)
     match outcome:
         case Failure():
             return outcome.error()
-        case Committed():
-            return _typed(outcome)
         case Appended(outcomes):
             return Appended(tuple(_each(one) for one in outcomes))
         case Decided(answer, outcomes):

@@ -19,7 +19,7 @@ from tacit.ledger import rules
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.envelope import MAX_EVENT_BYTES, data_of, decode
 from tacit.ledger.kinds import CONCERNS, EXTENSION, KINDS, PROFILES, require_writer, rule_for
-from tacit.ledger.principal import SYSTEM, PrincipalKind, kind_of
+from tacit.ledger.principal import ACTOR, SYSTEM
 from tacit.ledger.shapes import Extension, shape
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def admit(
             "data is larger than 256 KiB; put large content into a blob", "CCCS-020", reason="too_large"
         )
     body = shape(submission.data, rule.model, rule.row)
-    writer = kind_of(submission.by)
-    if writer is None or not group.has_member(submission.by):
+    writer = group.member_kind(submission.by)
+    if writer is None:
         raise denied("this principal takes no part in this group", "CCCS-004")
     if (earlier := _earlier(submission, body, lookup, now, settings)) is not None:
         return earlier
-    actor = group.actor(submission.by) if writer is PrincipalKind.ACTOR else None
+    actor = group.actor(submission.by) if writer is ACTOR else None
     require_writer(submission.kind, rule, writer, actor.role if actor else None)
     if submission.scope_key and submission.scope_key not in group.scopes:
         raise invalid("scope_key is not one that this hub assigned", "CCCS-009")

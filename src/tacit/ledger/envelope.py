@@ -48,7 +48,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     redacted: Redaction | None = None
 
 
-class _Outgoing(msgspec.Struct, frozen=True):
+class _Outgoing(msgspec.Struct, frozen=True, gc=False):
     v: int
     id: str
     ts: str

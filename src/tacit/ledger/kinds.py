@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.enums import quick_members
 from tacit.ledger import shapes
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.principal import PrincipalKind
@@ -68,6 +69,7 @@ KINDS: Final[dict[str, KindRule]] = {
 }
 
 
+@quick_members
 class About(Enum):
     """How a record of the house says whom it concerns."""
 
@@ -139,7 +141,7 @@ def rule_for(kind: str, profiles: frozenset[str]) -> KindRule:
 
 def require_writer(kind: str, rule: KindRule, writer: PrincipalKind | None, role: str | None) -> None:
     """Refuse a principal that may not write this kind (CCCS-045)."""
-    if kind.startswith(HOUSE) and writer is not PrincipalKind.SYSTEM and rule is EXTENSION:
+    if rule is EXTENSION and writer is not PrincipalKind.SYSTEM and kind.startswith(HOUSE):
         raise denied("kinds under this prefix are written by the hub alone", "CCCS-045")
     if writer in rule.writers or (rule.foreman_may and role == "foreman"):
         return

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 
-class StoredEvent(msgspec.Struct, frozen=True, array_like=True):
+class StoredEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An event of the ledger with what the read model knows about its audience."""
 
     seq: int
@@ -64,7 +64,7 @@ class Blob:
     mime_type: str = "application/octet-stream"
 
 
-class Earlier(msgspec.Struct, frozen=True):
+class Earlier(msgspec.Struct, frozen=True, gc=False):
     """A submission that was accepted before under the same key."""
 
     seq: int
@@ -127,7 +127,7 @@ class Lookup(EventLookup, Protocol):
         ...
 
 
-class JournalEntry(msgspec.Struct, frozen=True):
+class JournalEntry(msgspec.Struct, frozen=True, gc=False):
     """One event on its way into a journal: its position, its id, its kind, its bytes, and its salt.
 
     The salt is None for what was written before events had any.

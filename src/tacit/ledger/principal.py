@@ -11,6 +11,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from tacit.base.enums import quick_members
 from tacit.ledger.codes import denied, invalid
 
 USER: Final = "user"
@@ -22,6 +23,7 @@ _SERVICE: Final = re.compile(r"svc:[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
 _PERSON: Final = re.compile(r"usr:[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
+@quick_members
 class PrincipalKind(Enum):
     """What sort of writer a principal is."""
 
@@ -31,12 +33,17 @@ class PrincipalKind(Enum):
     SERVICE = "service"
     PERSON = "person"
 
+    # There is one of each: their identity says it as well as their name, and is asked for every event.
+    __hash__ = object.__hash__
+
     @property
     def is_human(self) -> bool:
         """A person: the owner or a further one."""
         return self in {PrincipalKind.USER, PrincipalKind.PERSON}
 
 
+ACTOR: Final = PrincipalKind.ACTOR
+PERSON: Final = PrincipalKind.PERSON
 _LONGEST: Final = 128
 """More characters than any principal has: what is longer is not worth remembering."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 
-class Mark(msgspec.Struct, frozen=True):
+class Mark(msgspec.Struct, frozen=True, gc=False):
     """A lasting sign of one principal on one event: an ack, a notice's ack, a reaction."""
 
     mark: str
@@ -44,7 +44,7 @@ class Change:
     value: bytes | None
 
 
-class Facts(msgspec.Struct, frozen=True):
+class Facts(msgspec.Struct, frozen=True, gc=False):
     """All that the read model must remember of one event."""
 
     audience: Audience = Audience()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SELECTORS: Final = ("@all", "@peers", "@foreman", "@user")
 
 
-class Audience(msgspec.Struct, frozen=True):
+class Audience(msgspec.Struct, frozen=True, gc=False):
     """Whom an event is addressed to, and whether anybody else may read it."""
 
     everyone: bool = False

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.base.moment import Moment
-from tacit.ledger.principal import USER, PrincipalKind, kind_of
+from tacit.ledger.principal import ACTOR, PERSON, USER, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tacit.ledger.principal import PrincipalKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,17 @@ class Group:
         return (actor for actor in self.actors.values() if actor.removed is None)
 
     def has_member(self, principal: str) -> bool:
-        """May this principal take part at all? Services are admitted by their credential."""
+        """May this principal take part at all?"""
+        return self.member_kind(principal) is not None
+
+    def member_kind(self, principal: str) -> PrincipalKind | None:
+        """As what this principal takes part, if at all. Services are admitted by their credential."""
         kind = kind_of(principal)
-        if kind is PrincipalKind.ACTOR:
-            return self.actor(principal) is not None
-        if kind is PrincipalKind.PERSON:
-            return principal in self.people
-        return kind is not None
+        if kind is ACTOR:
+            return kind if self.actor(principal) is not None else None
+        if kind is PERSON:
+            return kind if principal in self.people else None
+        return kind
 
     def is_addressable(self, principal: str) -> bool:
         """Can messages be addressed to it? Actors and humans; services cannot (CCCS-059)."""

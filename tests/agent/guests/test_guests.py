@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import email
 import json
 
 import pytest
 from tests.agent.guests.host import Holder, host
+from tests.mail_server import mail_server
 from tests.relay_support import PATIENCE, until
 
 from tacit.agent.consent.tiers import Tier
@@ -20,36 +20,6 @@ from tacit.seal import guest_seal
 from tacit.wire.encoding import b64
 
 TEXT = "Dinner on Friday at 7pm at Mario's?"
-
-
-@contextlib.asynccontextmanager
-async def mail_server():
-    """A small real SMTP server: what it was sent, and where it listens."""
-    letters: list[tuple[str, bytes]] = []
-
-    async def serve(reader, writer):
-        async def say(line: str) -> None:
-            writer.write(line.encode() + b"\r\n")
-            await writer.drain()
-
-        await say("220 here")
-        to = ""
-        while line := (await reader.readline()).decode().strip():
-            word = line.upper().split(" ")[0]
-            if word == "RCPT":
-                to = line.partition("<")[2].rstrip(">")
-            if word == "DATA":
-                await say("354 go on")
-                text = await reader.readuntil(b"\r\n.\r\n")
-                letters.append((to, text[:-5]))
-            await say("221 bye" if word == "QUIT" else "250 ok")
-            if word == "QUIT":
-                break
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield letters, server.sockets[0].getsockname()[1]
 
 
 @pytest.mark.spec("A2ACP-275", "A2ACP-277")

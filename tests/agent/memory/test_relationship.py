@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.agent.memory import patterns, relationship
-from tacit.agent.memory.relationship import HIGH, LOW, MEDIUM, OWNER, Episode, Known, Relationship
+from tacit.agent.memory.relationship import HIGH, LOW, MEDIUM, OWNER, Change, Episode, Known, Relationship
 from tacit.agent.spans import DAY
 from tacit.base.moment import Moment, parse_rfc3339
 
@@ -144,3 +144,29 @@ def test_habits_are_read_from_the_last_threads():
     assert patterns.resolution_style([]) is None
     assert patterns.response_time([Episode("t", NOW, "", "", waited=(90 * minute,))]) == "PT1H30M"
     assert patterns.response_time([Episode("t", NOW, "", "", waited=(20_000_000,))]) == "PT20S"
+
+
+@pytest.mark.spec("A2ACP-187")
+def test_how_far_somebody_bends_is_what_they_said_most_often_of_equals_the_latest():
+    def bends(*said: str) -> dict[str, str]:
+        return patterns.flexibility(
+            [Episode("t", NOW, "scheduling", "COMPLETED", flexibility={"time": one}) for one in said]
+        )
+
+    flexible, somewhat, firm = patterns._LEVELS
+    assert bends() == {}
+    assert bends(firm, flexible, flexible, firm, flexible) == {"time": "high"}
+    assert bends(flexible, flexible, firm, firm) == {"time": "low"}
+    assert bends(somewhat, flexible, somewhat, firm, firm, firm) == {"time": "low"}
+
+
+@pytest.mark.spec("A2ACP-187")
+def test_the_values_of_a_key_are_those_it_has_and_had_and_of_no_other():
+    known = Relationship(
+        cache={"diet": Known("vegan", NOW), "city": Known("Paris", NOW)},
+        changes=(Change("diet", "vegetarian", "vegan", NOW), Change("city", "Rome", "Paris", NOW)),
+    )
+    assert relationship.values_of(known, "diet") == ("vegan", "vegetarian", "vegan")
+    assert relationship.values_of(known, "") == (
+        "vegan", "Paris", "vegetarian", "vegan", "Rome", "Paris",
+    )  # fmt: skip

@@ -83,6 +83,18 @@ def test_the_hour_is_the_usual_one_of_the_format_or_the_nearest_free(event_type,
     assert best(goal(FRIDAY, event_type=event_type, minutes=60), window, window)[0][11:16] == hour
 
 
+@pytest.mark.spec("A2ACP-069")
+@pytest.mark.parametrize(
+    ("event_type", "hour"),
+    [
+        ("breakfast", "08:30"), ("brunch", "11:00"), ("call", "10:00"), ("cinema", "20:00"), ("coffee", "10:30"), ("dinner", "19:00"),
+        ("drinks", "18:30"), ("game night", "19:30"), ("lunch", "12:30"), ("meeting", "10:00"),
+    ],
+)  # fmt: skip
+def test_each_format_has_its_usual_hour(event_type, hour):
+    assert {f"{minute // 60:02}:{minute % 60:02}" for minute in rules.usual_minutes(event_type)} == {hour}
+
+
 def test_an_unknown_format_is_by_day():
     night = span("2026-03-27 02:00", "2026-03-27 10:00")
     assert best(goal(night, event_type="chess", minutes=60), (night,), (night,))[0][11:16] == "09:00"

@@ -1,5 +1,7 @@
 """An agent's keys at rest: wrapped, locked, changed from one way to the other, and gone when they are gone."""
 
+from contextlib import closing
+
 import pytest
 from tests.agent.post.test_erasure import Graveyard, found_in, secrets_of
 from tests.agent_support import Person, people_on
@@ -8,6 +10,7 @@ from tests.relay_support import Relay, until
 from tacit.agent.post.io.schema import FILE, protection_method
 from tacit.agent.post.io.store import AgentStore
 from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
 from tacit.seal import key_protection
 from tacit.seal.key_protection import PASSPHRASE
@@ -161,4 +164,17 @@ def test_a_key_moved_to_another_row_is_damage(tmp_path):
     assert store.single(1, 7) == b"p" * 32
     with pytest.raises(Corrupt):
         store.single(1, 8)
+    store.close()
+
+
+@pytest.mark.spec("A2ACP-212")
+def test_a_file_that_could_not_be_written_anew_is_not_taken_for_one_that_was(tmp_path):
+    store = AgentStore(tmp_path)
+    store._file.set_busy_timeout(1)
+    with closing(connect(tmp_path / FILE)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Unavailable, match="not rewritten"):
+            store.rewrite()
+        other.execute("ROLLBACK")
+    store.rewrite()
     store.close()

@@ -353,4 +353,5 @@ async def test_a_newcomer_gets_the_fields_that_are_cleared_for_it_and_the_rest_i
         await anna.space("level", space_id=space_id, who=carl.me, level="removed")
         await three.until(lambda: carl.journal.book.spaces[space_id].status == "left")
         assert (await carl.space("list"))["spaces"] == []
+        assert "space_removed" in await _notices(carl)
         await three.until(lambda: carl.me not in ben.journal.book.spaces[space_id].present())

@@ -69,6 +69,7 @@ def test_a_topic_is_short_and_clean_for_any_text(body: str, title: str, intent: 
 
 @pytest.mark.spec("C2A-089")
 def test_a_topic_that_would_reveal_falls_back_to_the_intent() -> None:
+    assert topic_of(Intent.QUESTION, "", "is it slow") == ("question", False)
     assert topic_of(Intent.QUESTION, "Deploy migration", "is it slow") == (
         "question in Deploy migration",
         False,
@@ -106,9 +107,10 @@ def test_a_knock_has_seven_members_and_no_body() -> None:
     ]
     assert knock.members()["topic"] == "question in Deploys"
     threaded, _ = knock_of(
-        decision, sender="x", conversation=Conversation(thread="r"), intent=Intent.PLAIN, body=""
+        decision, sender="x y" * 60, conversation=Conversation(thread="r"), intent=Intent.PLAIN, body=""
     )
     assert (threaded.where, threaded.pull_with) == ("thread:r", "chat.read_thread")
+    assert threaded.sender == "x_y" * 40
 
 
 @pytest.mark.spec("C2A-090")

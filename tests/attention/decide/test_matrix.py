@@ -7,14 +7,32 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.decide.matrix import MATRIX, Situation
+from tacit.attention.read.cues import SaidLine
 from tacit.attention.settings import Settings
+from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Intent, Priority
-from tests.attention.world import ROSTER, event, lead_gets, state, thread, three
+from tests.attention.world import ROSTER, START, event, lead_gets, state, thread, three
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.read.context import ConversationState
-from tacit.attention.read.dialogue import Continuation
+
+
+def floor(*lines: tuple[float, str, str]) -> ConversationState:
+    """The lines of a channel before now: how many seconds ago, who spoke to whom."""
+    return state(
+        floor=tuple(
+            SaidLine(by, (to,), Moment(START - int(ago * SECOND)), named=True) for ago, by, to in lines
+        ),
+        at=START,
+    )
+
+
+TALKING = floor((60, "user", "lead"), (30, "lead", "user"))
+WORKER_TOO = floor(
+    (500, "user", "lead"), (480, "lead", "user"), (200, "usr:ann", "worker"), (190, "worker", "usr:ann")
+)
+ASKED = floor((5, "user", "lead"))
 
 CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.NOT_CHAT, "C2A-094", event(kind="chat.read", actor_id="lead", event_id_="x"), None, ("ambient", "must_not_respond", "silent")),
@@ -51,10 +69,10 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.WORKER_REPLY, "C2A-156", event("the index is rebuilt", by="worker", reply_to="x"), thread(participants={"lead"}, owners={"lead"}), ("to_my_role", "may_respond", "tool_mailbox")),
     (Situation.TO_OTHER, "C2A-073", event("@worker please rerun the tests"), None, ("to_other", "must_not_respond", "tool_mailbox")),
     (Situation.ANSWER, "C2A-070", event("ok"), state(answers="lead"), ("to_me", "must_respond", "buffered")),
-    (Situation.CONTINUED_QUESTION, "C2A-070", event("and which branch is that?"), state(follows=Continuation("lead", sure=True)), ("to_me", "must_respond", "buffered")),
-    (Situation.CONTINUED, "C2A-072", event("the old one fails too"), state(follows=Continuation("lead", sure=True)), ("to_me", "may_respond", "buffered")),
-    (Situation.LIKELY_CONTINUED, "C2A-072", event("the other one fails too"), state(follows=Continuation("lead", sure=False)), ("to_me", "may_respond", "notify")),
+    (Situation.CONTINUED_QUESTION, "C2A-070", event("and which branch is that?"), TALKING, ("to_me", "must_respond", "buffered")),
+    (Situation.CONTINUED, "C2A-072", event("the old one fails too"), TALKING, ("to_me", "may_respond", "buffered")),
     (Situation.ADDED, "C2A-083", event("I mean the staging one"), state(adding={"lead"}), ("to_me", "may_respond", "buffered")),
+    (Situation.LIKELY_CONTINUED, "C2A-072", event("the other one fails too"), WORKER_TOO, ("to_me", "may_respond", "notify")),
     (Situation.STATUS_DIGEST, "C2A-076", event("build 512 passed"), state(subscribers={"lead"}), ("ambient", "must_not_respond", "digest")),
     (Situation.STATUS, "C2A-076", event("build 512 passed"), None, ("ambient", "must_not_respond", "silent")),
     (Situation.OPEN_REQUEST, "C2A-077", event("does anyone know why staging is slow"), None, ("ambient", "may_respond", "tool_mailbox")),

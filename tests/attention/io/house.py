@@ -86,12 +86,12 @@ class Present(set[str]):
 class House(World):
     """One ledger with attention, as a hub has it."""
 
-    def __init__(self, folder: Any) -> None:
+    def __init__(self, folder: Any, vfs: str | None = None) -> None:
         self.present = Present(self._tell)
         self._effects: list[Any] = []
         self.lives: dict[str, SessionLife] = {}
         self.since = Moment(0)
-        super().__init__(folder)
+        super().__init__(folder, vfs=vfs)
 
     def _open(self) -> Store:
         options = Options(

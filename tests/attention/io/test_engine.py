@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 from tacit.attention.commands import TimerDue
+from tacit.attention.io import engine
 from tacit.attention.state import records, timers
 from tacit.attention.state.claims import event_target
-from tests.attention.io.house import GROUP
+from tacit.base.errors import Unavailable
+from tests.attention.io.house import GROUP, House
+from tests.ledger.io import faulty
 
 if TYPE_CHECKING:
-    from tests.attention.io.house import House
+    from pathlib import Path
 
 SUBSCRIBED = {"op": "set", "key": "stream:s1", "value": {"title": "Builds", "digest": ["ben"]}}
 STREAM = {"kind": "channel", "id": "main", "stream_id": "s1"}
@@ -123,3 +127,33 @@ def test_the_hub_is_told_when_an_offer_that_nobody_took_must_be_assigned(house: 
     [offer] = house.attention.offered(event_target(asked.id))
     assert not offer.held
     assert timers.assign_at(offer.at, house.attention.settings) in due
+
+
+def test_attention_that_begins_late_reads_what_was_said_lately_and_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "LOOK_BACK", 3)
+    house = House(tmp_path / "data")
+    house.group(GROUP, ann="peer", ben="peer")
+    said = [house.say(GROUP, "user", f"@ann what is {number}?") for number in range(5)]
+    house.connect("ann")
+    lately = [False, False, True, True, True]
+    assert [house.attention.decided.get(one.id) is not None for one in said] == lately
+    assert [house.attention.obligations.get(one.id, "ann") is not None for one in said] == lately
+    house.close()
+
+
+@pytest.mark.spec("C2A-027")
+def test_what_did_not_get_onto_the_disk_obliges_nobody(tmp_path: Path) -> None:
+    with faulty.disk() as disk:
+        house = House(tmp_path / "data", vfs=disk.name)
+        house.group(GROUP, ann="peer", ben="peer")
+        house.connect("ann")
+        disk.fail("write", 0, apsw.FullError, times=10**9)
+        with pytest.raises(Unavailable):
+            house.say(GROUP, "user", "@ann which port is it?")
+        disk.heal()
+        said = house.say(GROUP, "user", "@ann which host is it?")
+        assert [one.event_id for one in house.live.attention.obligations] == [said.id]
+        house.assert_rebuilds()
+        house.close()

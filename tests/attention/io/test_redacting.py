@@ -105,6 +105,27 @@ def test_a_digest_that_quotes_a_message_loses_its_words_with_it(house: House) ->
     house.assert_rebuilds()
 
 
+@pytest.mark.spec("C2A-214")
+def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann which port does staging use?")
+    house.clock.move(10)
+    house.say(GROUP, "ann", "8443", reply_to=asked.id)
+    house.clock.move(20)
+    middle = house.say(GROUP, "user", f"did ben say whether your {WORD} shows an old certificate there?")
+    house.clock.move(20)
+    house.say(GROUP, "user", "it has expired")
+    assert house.attention.decided[middle.id].follows["ann"].confidence > 0
+    house.record(records.Delete(event_id=middle.id, by="user"))
+    house.clock.move(20)
+    after = house.say(GROUP, "user", "and who renews it?")
+    assert after.id in house.attention.decided
+    house.close()
+    assert not has_word(house)
+    assert found(house, middle.id).redacted.heard["inside"] == ["ben"]
+    house.reopen()
+    house.assert_rebuilds()
+
+
 @pytest.mark.parametrize("nonsense", [[], {"a": 1}, 7, None])
 def test_a_message_whose_members_are_nonsense_can_go(house: House, nonsense: object) -> None:
     said = house.say(GROUP, "user", WORD, urgency=nonsense, directedness=nonsense, c2a=nonsense)

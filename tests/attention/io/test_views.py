@@ -152,3 +152,20 @@ def test_a_tool_shows_a_message_whole(house: House) -> None:
         "disposition": None,
         "open": True,
     }
+
+
+@pytest.mark.spec("C2A-206")
+def test_why_names_the_cues_of_a_dialogue_also_after_a_restart(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann which port does staging use?")
+    house.clock.move(10)
+    house.say(GROUP, "ann", "8443", reply_to=asked.id)
+    house.clock.move(40)
+    more = house.say(GROUP, "user", "and which certificate does it show?")
+    shown = decisions(house, more.id)["ann"]
+    assert shown["rule"] == "matrix.continued_question"
+    assert (
+        "What told so: ann and user were talking 40 s ago, ann spoke last of the two (" in shown["sentence"]
+    )
+    assert "What told so" not in decisions(house, asked.id)["ann"]["sentence"]
+    house.restart()
+    assert decisions(house, more.id)["ann"]["sentence"] == shown["sentence"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.work_view import sentence, what_now, work_view
+from tacit.attention.io.work_view import sentence, what_now, work_shown, work_view
 from tacit.attention.state.escalation import WHAT_NOW
-from tacit.attention.state.work import PieceOfWork, WorkState
+from tacit.attention.state.work import PieceOfWork, Works, WorkState
 from tacit.base.moment import Moment, parse_rfc3339
 from tests.attention.io.house import GROUP
 
@@ -54,6 +54,14 @@ def piece(state: str, **more: Any) -> PieceOfWork:
 )
 def test_each_state_is_a_sentence_that_names_the_agent(state: str, more: dict[str, Any], said: str) -> None:
     assert sentence(piece(state, **more)) == said
+
+
+@pytest.mark.spec("C2A-206")
+def test_what_is_not_known_of_a_piece_of_work_is_left_out() -> None:
+    known = {"code": "no_login", "message": "Not logged in.", "to": "ben", "currency": "EUR"}
+    for told in ({}, *({name: word} for name, word in known.items()), known):
+        shown = work_shown(piece("failed", **told), Works(), lambda _event, _agent: None)
+        assert {name: shown[name] for name in known if name in shown} == told
 
 
 def test_a_queue_says_how_many_are_before_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from tacit.attention.read import bursts
 from tacit.attention.read.bursts import MOST, SPAN, Burst
@@ -11,7 +10,7 @@ from tacit.attention.read.context import QUIET
 from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS
-from tacit.base.moment import SECOND, Moment, rfc3339
+from tacit.base.moment import SECOND, Moment
 from tests.attention.world import START, event
 
 ROSTER = Roster.of([Agent("ada"), Agent("ben")], [Person("user"), Person("usr:bo", ("bo",))])
@@ -32,8 +31,7 @@ def adds(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> s
     known: dict[tuple[str, str], Burst] = {}
     for when, one in lines:
         bursts.said(known, one, None, at(when))
-    next_line = replace(event("so it is", by=by), ts=rfc3339(at(now)))
-    return set(bursts.adding(known, next_line, lines[0][1].conversation))
+    return set(bursts.adding(known, event("so it is", by=by), lines[0][1].conversation, at(now)))
 
 
 CALL = line("@ada hey")

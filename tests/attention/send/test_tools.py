@@ -406,3 +406,23 @@ def test_an_agents_questions_do_not_pile_up_before_people(house: House) -> None:
     with pytest.raises(Refused, match="nobody answered in time"):
         house.steer("approve", approval_id=ask(0)["approvalId"])
     house.assert_rebuilds()
+
+
+@pytest.mark.spec("C2A-207")
+def test_a_question_is_taken_back_once_and_what_was_answered_stands(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann please compile the whole tree")
+
+    def ask(key: str, **more: Any) -> Any:
+        given = {"key": key, "eventId": asked.id, "kind": "command", "title": "make", "withinMs": 60_000}
+        return house.call("ann", "chat/permission", **given, **more)
+
+    assert (ask("k1")["state"], ask("k2")["state"]) == ("asked", "asked")
+    assert ask("k1", withdrawn="not needed any more")["state"] == "lapsed"
+    before = len(house.events(GROUP))
+    again = ask("k1", withdrawn="not needed any more")
+    assert (again["state"], again["reason"]) == ("lapsed", "not needed any more")
+    house.steer("approve", approval_id=ask("k2")["approvalId"])
+    answered = len(house.events(GROUP))
+    assert answered > before
+    assert ask("k2", withdrawn="too late")["state"] == "granted"
+    assert len(house.events(GROUP)) == answered

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.state import records
-from tacit.attention.state.consequences import Around, consequences, reroute
+from tacit.attention.state.consequences import Around, consequences, is_call, reroute
 from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.sessions import SessionAgreement
 from tacit.base.moment import Moment
@@ -254,3 +254,27 @@ def test_after_the_lead_the_owner_of_the_thread_is_next_and_then_a_person() -> N
     had = {"lead", "worker", "tester"}
     [told] = reroute(asked, decision, scene.attention, around, had, declined=False)
     assert isinstance(told, Notice)
+
+
+@pytest.mark.spec("C2A-068")
+@pytest.mark.parametrize(
+    ("but", "called"),
+    [
+        ({}, True),
+        ({"policy": "may_respond"}, True),
+        ({"event_id": "m2"}, False),
+        ({"session": "worker"}, False),
+        ({"mode": "immediate"}, False),
+        ({"policy": "must_not_respond"}, False),
+    ],
+)
+def test_only_what_puts_a_call_before_an_agent_that_it_names_is_read_in_full(
+    but: dict[str, str], called: bool
+) -> None:
+    room = Scene()
+    room.tells("@lead please deploy the fix")
+    parsed = room.attention.past["m1"]
+    said = {"event_id": "m1", "session": "lead", "policy": "must_respond", "mode": "buffered"}
+    written = records.Delivery(**(said | but), directedness="to_me", reason="direct_mention")
+    assert is_call(written, "m1", parsed) is called
+    assert not is_call(records.Accepted(session="lead", event_ids=["m1"]), "m1", parsed)

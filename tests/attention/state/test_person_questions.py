@@ -124,6 +124,16 @@ def test_a_plain_line_counts_only_until_a_third_one_speaks_a_reply_longer() -> N
     assert pointed.line(40, "usr:ann", "thanks") == [("lead", "Answered by user")]
 
 
+@pytest.mark.spec("C2A-180")
+def test_a_later_question_in_a_thread_does_not_take_a_plain_line_from_the_one_in_the_open() -> None:
+    talk = Talk()
+    talk.line(0, "user", "the build is red")
+    talk.line(1, "usr:ann", ASKED)
+    talk.line(2, "user", "@worker how red is it?", reply_to="m1")
+    talk.line(20, "usr:carl", "the index is missing")
+    assert talk.line(40, "usr:ann", "thanks") == [("lead", "Answered by usr:carl")]
+
+
 def test_whoever_is_in_another_talk_or_late_did_not_answer_by_a_plain_line() -> None:
     talk = Talk()
     talk.line(0, "user", "@worker is the build red?")

@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.c2a.notifications import Cancelled
 from tacit.c2a.permission import PermissionAsked
 from tacit.c2a.retry import Pace
@@ -298,6 +298,24 @@ async def test_a_hub_that_is_away_is_waited_for_and_then_called_unavailable(unus
         with pytest.raises(Unavailable):
             await session.call("chat.list_events")
         assert await session.log("info", "nobody hears") is False
+
+
+async def test_a_hub_that_is_busy_is_asked_again(peer):
+    peer.busy = 2
+    async with AgentSession(peer.url, "token", habits=QUICK) as session:
+        await Hearing(session).next(Connected)
+    assert peer.busy == 0
+
+
+@pytest.mark.spec("C2A-162")
+async def test_a_fault_of_our_own_ends_the_session_instead_of_leaving_it_silent(peer):
+    kept: dict[str, bool] = {}
+    async with AgentSession(
+        peer.url, "token", habits=QUICK, known=lambda params: kept[params["eventId"]]
+    ) as one:
+        await peer.deliver(delivery("e1"))
+        with pytest.raises(Bug):
+            await Hearing(one).next(Delivery)
 
 
 async def test_a_hub_that_starts_late_is_found(peer):

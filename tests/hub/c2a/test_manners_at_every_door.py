@@ -216,6 +216,22 @@ async def test_hoarding_and_putting_off_are_refused_by_the_ledger_s_door(stage: 
     assert (await reacted(stage, "ann", second, "seen")).status == 201, "what changes nothing is free"
 
 
+@pytest.mark.spec("C2A-122", "C2A-136")
+async def test_a_signal_that_says_nothing_new_or_is_taken_back_is_not_judged_again(stage: Stage) -> None:
+    ann, _ben = await stage.cast("ann", "ben")
+    asked = await stage.tell("@ann which port is it?")
+    await ann.delivery(asked)
+    for signal in ("queued", "blocked"):
+        assert (await reacted(stage, "ann", asked, signal)).status == 201
+    await stage.pass_time(600)
+    assert (await stage.settings(defer_ms=60_000)).status == 200, "it was put off long enough now"
+    again = await reacted(stage, "ann", asked, "blocked", emoji=":construction:")
+    assert again.status == 201, "the same signal by another glyph puts nothing off"
+    assert (await reacted(stage, "ann", asked, "queued", removed=True)).status == 201
+    judged = await reacted(stage, "ann", asked, "queued")
+    assert (judged.code, judged.body["details"]["row"]) == ("approval_required", "C2A-122"), "a new one does"
+
+
 @pytest.mark.spec("C2A-205")
 async def test_a_limit_of_attention_says_at_the_ledger_s_door_when_to_come_again(stage: Stage) -> None:
     await stage.agent("ann")

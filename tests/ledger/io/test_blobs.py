@@ -52,6 +52,15 @@ def test_an_abandoned_or_unfinished_blob_leaves_nothing(blobs: BlobFolder, tmp_p
     assert list((tmp_path / "blobs").iterdir()) == []
 
 
+@pytest.mark.spec("CCCS-086")
+def test_a_blob_is_removed_and_removing_it_once_more_is_nothing(blobs: BlobFolder) -> None:
+    name = put(blobs, b"bytes")
+    for _again in range(2):
+        blobs.remove(name)
+        assert not blobs.place(name).exists()
+    blobs.remove("0" * 64)
+
+
 def test_a_blob_that_is_gone_or_changed_is_damage(blobs: BlobFolder) -> None:
     name = put(blobs, b"bytes")
     blobs.place(name).write_bytes(b"other")

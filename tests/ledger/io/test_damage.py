@@ -283,6 +283,42 @@ def test_a_log_that_was_started_anew_holds_no_torn_end(tmp_path: Path) -> None:
     again.close()
 
 
+def log_by_hand(order: str, magic: int, frames: int) -> bytes:
+    """A log as SQLite documents it, with so many commits; checksums by machines of either order of bytes."""
+
+    def summed(data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
+        one, two = sums
+        for left, right in struct.iter_unpack(f"{order}2I", data):
+            one = (one + left + two) % 2**32
+            two = (two + right + one) % 2**32
+        return one, two
+
+    head = struct.pack(">6I", magic, 3_007_000, 512, 0, 7, 8)
+    sums = summed(head, (0, 0))
+    log = head + struct.pack(">2I", *sums)
+    for number in range(1, frames + 1):
+        about, page = struct.pack(">2I", number, number), bytes([number]) * 512
+        sums = summed(page, summed(about, sums))
+        log += about + struct.pack(">4I", 7, 8, *sums) + page
+    return log
+
+
+@pytest.mark.spec("CCCS-115")
+@pytest.mark.parametrize(("order", "magic"), [("<", 0x377F0682), (">", 0x377F0683)])
+def test_a_log_of_either_order_of_bytes_is_read_to_where_it_tore(
+    tmp_path: Path, order: str, magic: int
+) -> None:
+    log, path = log_by_hand(order, magic, 3), tmp_path / "ledger.db"
+    log_of(tmp_path).write_bytes(log)
+    assert (torn.set_aside(path, "now"), torn.hidden_bytes(path)) == (None, 0)
+    log_of(tmp_path).write_bytes(log[:-1] + b"x")
+    found = torn.set_aside(path, "now")
+    assert found is not None
+    assert (found.size, torn.hidden_bytes(path)) == (512 + 24, 0)
+    log_of(tmp_path).write_bytes(log[: 32 + 24] + b"x" + log[32 + 25 :])
+    assert torn.hidden_bytes(path) == 3 * (512 + 24)
+
+
 def test_a_log_without_a_sound_header_is_kept_whole(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     killed(folder, 2)

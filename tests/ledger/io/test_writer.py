@@ -257,3 +257,12 @@ def test_a_closing_store_takes_nothing_more(room: World) -> None:
 def test_the_last_event_of_a_batch_is_what_is_stored(room: World) -> None:
     outcome = room.try_("g_one", "user", "chat.message", text="x")
     assert decode(room.page("g_one")[-1].raw) == decode(outcome.event.raw)
+
+
+def test_each_event_has_an_id_and_a_salt_of_its_own_though_chance_is_drawn_for_many(room: World) -> None:
+    said = [ask("g_one", "user", "chat.message", text=f"line {number}") for number in range(150)]
+    batch(room, *said)
+    rows = room.store.read(lambda reader: reader.connection.execute("SELECT id, salt FROM events").fetchall())
+    assert len(rows) > len(said)
+    assert len({one for one, _ in rows}) == len({salt for _, salt in rows}) == len(rows)
+    assert {len(salt) for _, salt in rows} == {16}

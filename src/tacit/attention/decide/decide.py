@@ -68,6 +68,7 @@ from tacit.attention.decide.matrix import MATRIX, Situation
 from tacit.attention.decide.modes import step_down
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import QUIET, ConversationState
+from tacit.attention.read.dialogue import Continuation
 from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import NOBODY
 from tacit.attention.settings import DEFAULTS, Settings
@@ -86,6 +87,8 @@ USUAL: Final = Rule("priority.normal", "C2A-039", "nobody said it was pressing")
 DEADLINE: Final = Rule("deadline.default", "C2A-173", "an obligation runs for the group's usual time")
 SHOWN: Final = Rule("setting.show_gratitude", "C2A-067", "the group wants thanks to be shown")
 DECLARED: Final = Rule("directedness.declared", "C2A-115", "the sender aimed it lower than its address")
+GRADED: Final = frozenset({Situation.CONTINUED_QUESTION, Situation.CONTINUED, Situation.LIKELY_CONTINUED})
+"""Situations that the cues of a dialogue gave."""
 _NOTHING_TO_STEP: Final = frozenset({Mode.TOOL_MAILBOX, Mode.SILENT})
 _RULES: Final = {
     situation: Rule(f"matrix.{situation.value}", entry.row, entry.says) for situation, entry in MATRIX.items()
@@ -157,8 +160,7 @@ def exceptional(
     )
     if state.replied_to is not None:
         found.add(state.replied_to)
-    if state.follows is not None:
-        found.add(state.follows.who)
+    found.update(one.who for one in parsed.follows)
     if state.answers is not None:
         found.add(state.answers)
     found.update(state.asked, state.adding)
@@ -235,6 +237,8 @@ class Decided:
     priority: Priority = Priority.NORMAL
     attention: bool = False
     lowered: tuple[str, ...] = ()
+    follows: Mapping[str, Continuation] = field(default_factory=dict[str, Continuation])
+    """For whom it went on with a dialogue: the cues that told so."""
 
     def situation(self, agent: str) -> Situation:
         """How this agent stood to the event."""
@@ -284,4 +288,5 @@ def _decided(decisions: Decisions, others: dict[str, Situation]) -> Decided:
             if one.rule("directedness").name == "directedness.declared"
         )
     )
-    return Decided(common, others, parsed.intent, parsed.priority, parsed.attention, lowered)
+    follows = {one.who: one for one in parsed.follows if others.get(one.who) in GRADED}
+    return Decided(common, others, parsed.intent, parsed.priority, parsed.attention, lowered, follows)

@@ -12,7 +12,10 @@ from tacit.c2a.vocabulary import Policy
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
+    from tacit.attention.read.dialogue import Continuation
 
+_MINUTES: Final = 120
+"""From here on a time is said in minutes."""
 POLICIES: Final[dict[Policy, str]] = {
     Policy.MUST_RESPOND: "must answer",
     Policy.MAY_RESPOND: "may answer",
@@ -21,8 +24,8 @@ POLICIES: Final[dict[Policy, str]] = {
 }
 
 
-def sentence(agent: str, decision: Decision) -> str:
-    """Why this agent gets this event as it does."""
+def sentence(agent: str, decision: Decision, cues: str = "") -> str:
+    """Why this agent gets this event as it does; `cues` are those of a dialogue, in words."""
     verb = POLICIES[decision.policy]
     if decision.needs_claim and decision.policy is Policy.MAY_RESPOND:
         verb += " once it has claimed the message"
@@ -33,7 +36,25 @@ def sentence(agent: str, decision: Decision) -> str:
     mode = decision.rule("mode")
     if mode is not because:
         text += f" That is because {mode.says} ({mode.row})."
-    return text
+    return f"{text} What told so: {cues}." if cues else text
+
+
+def cues_in_words(agent: str, author: str, found: Continuation) -> str:
+    """What told that a line without a name is for this agent."""
+    said: list[str] = []
+    if found.ago_s is not None:
+        said.append(f"{agent} and {author} were talking {_ago(found.ago_s)} ago")
+    if found.theirs:
+        said.append(f"{agent} spoke last of the two")
+    if found.named:
+        said.append(f"{agent}'s name stands in it")
+    if not said:
+        said.append(f"{agent} was among the last to speak")
+    return f"{', '.join(said)} ({found.confidence:.0%} sure)"
+
+
+def _ago(seconds: int) -> str:
+    return f"{seconds} s" if seconds < _MINUTES else f"{seconds // 60} minutes"
 
 
 def _span(milliseconds: int) -> str:

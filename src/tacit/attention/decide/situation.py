@@ -93,7 +93,8 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         return _aimed(agent, parsed, state)
     if agent in state.left:
         return Situation.LEFT
-    if agent in state.asked and parsed.intent in _STEERING and not parsed.target.anybody:
+    steers = parsed.intent in _STEERING and not parsed.target.anybody
+    if steers and (agent in state.asked or agent == state.answers):
         return _TO_ME_BY_INTENT[parsed.intent]
     if weakest in {None, Directedness.TO_ME} and (
         found := _answered(agent, parsed, state)
@@ -188,26 +189,25 @@ def _added(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     return _TO_ME_BY_INTENT[parsed.intent] if parsed.intent in _STEERING else Situation.ADDED
 
 
-def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | None:
-    """Whose dialogue the event goes on with: whoever names somebody, or a thread, says it otherwise."""
-    return None if parsed.by_agent or parsed.target.anybody else state.follows
+def goes_on(agent: str, parsed: ParsedMessage) -> Continuation | None:
+    """How the event stands to the agent's dialogue with its author, if it is worth a knock."""
+    for one in parsed.follows:
+        if one.who == agent:
+            return one
+    return None
 
 
 def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
     """A line without a name that goes on with a dialogue: its partner gets it, and nobody else does.
 
-    Being sent away takes a name. What was asked can be taken back without one. What else an author adds to
-    words of their own is part of those: whoever owes the answer is told that there is more (C2A-083).
+    Being sent away takes a name. What was asked can be taken back or put off without one as long as it is
+    owed, which `asked`, `answers` and `adding` say; later "never mind" and "wait" are remarks.
     """
-    follows = goes_on(parsed, state)
+    if not parsed.follows or parsed.intent is Intent.STATUS or parsed.intent in _STEERING:
+        return None
+    follows = goes_on(agent, parsed)
     if follows is None:
-        return None
-    if follows.who != agent:
-        return Situation.TO_OTHER if follows.sure and parsed.intent is not Intent.STATUS else None
-    if parsed.intent in _STEERING:
-        return _TO_ME_BY_INTENT[parsed.intent]
-    if follows.own or parsed.intent is Intent.STATUS:
-        return None
+        return Situation.TO_OTHER if parsed.follows[0].sure else None
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
     if not follows.sure:

@@ -18,7 +18,7 @@ from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
-from tacit.attention.read.dialogue import Partner
+from tacit.attention.read.cues import Floor
 from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import ALL_MODES, Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS, with_values
@@ -129,7 +129,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         ),
         notices=table("notices", str, tuple[str, ...]),
         turns=table("turns", _PAIR, tuple[records.Turn, ...]),
-        partners=table("partner", _PAIR, Partner),
+        floors=table("floor", str, Floor),
         bursts=table("burst", _PAIR, Burst),
         asking=Asking(
             LastTalks(table("last_talk", _PAIR, LastTalk)),

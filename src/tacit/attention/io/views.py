@@ -12,11 +12,12 @@ import msgspec
 
 from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
-from tacit.attention.decide.explain import sentence
+from tacit.attention.decide.explain import cues_in_words, sentence
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
+from tacit.attention.read.conversation import author_of
 from tacit.attention.state import consequences, escalation, records, room_questions, timers
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.claims import event_target
@@ -121,6 +122,13 @@ def _is_quiet(decided: Decided, agent: str) -> bool:
     )
 
 
+def _cues(agent: str, decided: Decided, event: Event) -> str:
+    """What told that a line goes on with the agent's dialogue, in words; nothing for any other."""
+    follows = decided.follows.get(agent)
+    author = author_of(event).display_name.removeprefix("usr:")
+    return cues_in_words(agent, author, follows) if follows is not None else ""
+
+
 def _one(
     archive: Archive, event: Event, agent: str, decided: Decided, obligation: Obligation | None, now: Moment
 ) -> dict[str, Any]:
@@ -139,7 +147,7 @@ def _one(
         "needs_claim": decision.needs_claim,
         "rule": decision.rule("policy").name,
         "row": decision.rule("policy").row,
-        "sentence": sentence(agent, decision),
+        "sentence": sentence(agent, decision, _cues(agent, decided, event)),
         "state": state_of(decision, obligation, agent in attention.sessions),
         "disposition": obligation.disposition.value
         if obligation is not None and obligation.disposition

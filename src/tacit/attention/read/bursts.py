@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.attention.read.conversation import author_of
-from tacit.base.moment import SECOND, Moment, parse_rfc3339
+from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import SOCIAL, AuthorKind, Intent
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ def place_key(conversation: Conversation, author: str) -> tuple[str, str]:
 
 
 def adding(
-    bursts: Mapping[tuple[str, str], Burst], event: Event, conversation: Conversation
+    bursts: Mapping[tuple[str, str], Burst], event: Event, conversation: Conversation, at: Moment
 ) -> frozenset[str]:
     """Whom its author has just called in the same place, if an event may be more of that."""
     is_said = event.kind == "chat.message"
     burst = bursts.get(place_key(conversation, author_of(event).id)) if is_said else None
-    takes = burst is not None and burst.takes(parse_rfc3339(event.ts) or Moment(0))
+    takes = burst is not None and burst.takes(at)
     return frozenset(burst.to) if burst is not None and takes else frozenset()
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME: Final = 4
 """Words of a name that is called without a sign."""
+_NOBODY: Final[frozenset[str]] = frozenset()
+_READ: Final = 2_000
+"""Characters in which a name is looked for that is not called."""
 _QUOTED: Final = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]'
 )
@@ -82,6 +85,13 @@ def calls(prose: str, roster: Roster) -> list[CalledName]:
     """Everybody who is called: with a sign, at the start, at the end."""
     found = list(_signed(prose, roster)) if "@" in prose else []
     return [*found, *_opening(prose, roster), *_closing(prose, roster)]
+
+
+def in_passing(prose: str, roster: Roster) -> frozenset[str]:
+    """Whose names stand anywhere in it, called or not; a name that is a common word does not count."""
+    names = roster.names
+    found = names.keys() & set(_WORD.findall(prose[:_READ].casefold()))
+    return frozenset(names[one] for one in found if one not in _COMMON) if found else _NOBODY
 
 
 def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:

@@ -12,7 +12,8 @@ from typing import Final
 import msgspec
 
 from tacit.attention.read.conversation import Conversation
-from tacit.attention.read.dialogue import Continuation
+from tacit.attention.read.cues import Floor
+from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Intent
 
 _EMPTY: Final[frozenset[str]] = frozenset()
@@ -43,8 +44,10 @@ class ConversationState(msgspec.Struct, frozen=True):
     """For an edit: agents that had answered the message before it was edited."""
     reacted: tuple[str, Intent] | None = None
     """For a reaction: author and intent of the message that it sits on."""
-    follows: Continuation | None = None
-    """Whose dialogue with the author a line goes on with that names nobody and replies to nothing."""
+    floor: Floor = ()
+    """The last lines of the channel, for a line in its open flow that replies to nothing."""
+    at: Moment = Moment(0)
+    """When the line was said."""
     adding: frozenset[str] = _EMPTY
     """Agents whom the author has just called, yet to answer: a line without a name adds to that."""
     asked: frozenset[str] = _EMPTY

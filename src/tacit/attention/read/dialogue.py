@@ -1,73 +1,149 @@
-"""Dialogue: with whom somebody was last talking in a channel, and what a line without a name goes on with.
+"""Dialogue: who is talking with whom in a channel, and whose dialogue a line without a name goes on with.
 
-Rows: C2A-070, C2A-072, C2A-075. People name each other once and then just talk. For each principal of a
-channel the fold keeps one `Partner`: the other side of its newest exchange, when that was, and who of the two
-spoke. A line that names nobody and replies to nothing goes to its author's partner, the surer the fresher
-that is, and surest when it is the author's turn. The spans were chosen on 20,701 lines of chat that people
-had labelled: of lines within a minute of the partner's own 80 % were for the partner and 9 % for somebody
-else; after four minutes fewer than half were. What comes of it is measured by `bench/chatlog.py`.
+Rows: C2A-070, C2A-072, C2A-075, C2A-081, C2A-083, C2A-214. People name each other once and then just talk.
+For each channel the fold keeps a `Floor`: its last lines, as who spoke to whom and when. Nothing of what was
+said is in it: words that are taken back leave no trace, and a rebuild without them decides the same. A line
+without a name counts there as spoken to its author's `partner`, by a rule of thumb for people and agents
+alike, so that the floor does not depend on the table.
+
+A line that names nobody and replies to nothing is compared with the floor: for every agent whom it could go
+on with, `cues` gives some whole numbers and `grade` makes one confidence of them, by a table that was learnt
+from chats which people had labelled. Then it is a turn, a knock, or one more line of the mailbox.
+
+What is fixed stays so whatever the table says: an exchange older than `LIKELY_S` is over; after `SURE_S`,
+after thanks, and with somebody who had no word with the author a line knocks and no more; whoever has called
+somebody else by name has turned to them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from tacit.base.moment import SECOND, Moment
+from tacit.attention.read import grade
+from tacit.attention.read.cues import KEPT, Floor, LookBack, OtherSide, SaidLine
+from tacit.base.moment import SECOND
+from tacit.c2a.vocabulary import OPEN, Intent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, MutableMapping
+    from collections.abc import Collection, Container
 
-MINUTE: Final = 60 * SECOND
-SURE: Final = 2 * MINUTE
-"""How long after a word of the partner's a line surely goes on."""
-LIKELY: Final = 10 * MINUTE
-"""How long it may well do so."""
-OWN: Final = 3 * MINUTE
-"""How long after one's own word to the partner a line can still belong to it."""
+    from tacit.attention.read.message import ParsedMessage
+    from tacit.base.moment import Moment
 
+SURE_S: Final = 300
+"""How long after the last word between two a line may be as good as addressed."""
+LIKELY_S: Final = 600
+"""How long after the last word between two a line can still go on with it."""
+TURN: Final = 0.6
+"""From here on a line is as good as addressed."""
+KNOCK: Final = 0.2
+"""From here on it is worth a knock."""
+FIRST: Final = 0.4
+"""The same for an agent that had no word with the author yet and is not named either."""
+PARTNER_S: Final = 180
+"""How long a line without a name counts as spoken to its author's partner."""
+FRESH_S: Final = 120
+"""How long after a person's word to the author a line is theirs and no agent's."""
+_KNOCKS: Final = TURN - 0.01
+_NONE: Final = OtherSide()
 
-class Partner(msgspec.Struct, frozen=True, array_like=True):
-    """The other side of somebody's newest exchange in a channel."""
-
-    who: str
-    at: Moment
-    spoke: bool
-    """Whether the partner spoke last of the two: then it is one's own turn."""
+Follows: TypeAlias = "tuple[Continuation, ...]"
 
 
 class Continuation(msgspec.Struct, frozen=True):
-    """Whose dialogue a line goes on with."""
+    """One whose dialogue a line may go on with."""
 
     who: str
-    sure: bool
-    own: bool = False
-    """Whether it goes on with its author's own words: then the partner has yet to answer those."""
+    confidence: float
+    ago_s: int | None = None
+    """How long ago the two spoke; None when they did not."""
+    named: bool = False
+    """Whether its name stands somewhere in the line."""
+    theirs: bool = False
+    """Whether the other spoke last of the two."""
+    asked: bool = False
+    """Whether the other's last word to the author was a question."""
+
+    @property
+    def sure(self) -> bool:
+        """Is it as good as addressed?"""
+        return self.confidence >= TURN
 
 
-def continuation(partner: Partner | None, at: Moment) -> Continuation | None:
-    """Whose dialogue a line of this moment goes on with, by its author's partner."""
-    if partner is None:
+def follows(
+    floor: Floor, author: str, inside: Collection[str], at: Moment, agents: Container[str]
+) -> Follows:
+    """Which agents' dialogue a line may go on with, the likeliest first; or the person whose it surely is.
+
+    `inside` are those whose names stand in it without being called.
+    """
+    if not floor or floor[-1].at > at:
+        # Nothing was said; or later than the line, when something of the past is looked at again.
+        return ()
+    seen = LookBack(floor, author, agents, at)
+    named = sorted(one for one in inside if one in agents) if inside else ()
+    found = [one for who in seen.candidates(named) if (one := _graded(who, seen, inside)) is not None]
+    if not found or not any(one.sure for one in found):
+        person = partner(floor, author, at, FRESH_S, theirs=True)
+        if person and person not in agents:
+            found.append(Continuation(person, TURN, theirs=True))
+    if len(found) > 1:
+        found.sort(key=lambda one: (-one.confidence, one.who))
+    return tuple(found)
+
+
+def _graded(who: str, seen: LookBack, inside: Collection[str]) -> Continuation | None:
+    """How surely a line goes on with one agent; None when that is not worth a knock."""
+    known = seen.others.get(who, _NONE)
+    newest, named = known.newest, who in inside
+    ago = seen.ago(newest) if newest else None
+    most = _most(who, known, seen, ago, named=named)
+    found = min(most, grade.confidence(seen.cues(who, known, inside))) if most >= KNOCK else 0.0
+    if found < (KNOCK if newest or named else FIRST):
         return None
-    age = at - partner.at
-    if not 0 <= age <= (LIKELY if partner.spoke else OWN):
-        # Too old; or of later than the line, when something of the past is looked at again.
-        return None
-    return Continuation(partner.who, partner.spoke and age <= SURE, own=not partner.spoke)
+    return Continuation(who, round(found, 3), ago, named, seen.is_theirs(known), seen.has_asked(known))
 
 
-def spoke(
-    partners: MutableMapping[tuple[str, str], Partner],
-    channel: str,
-    author: str,
-    to: Collection[str],
-    at: Moment,
-) -> None:
-    """Somebody spoke to others there: each has the author as its partner; of several, the author has none."""
-    for one in to:
-        partners[channel, one] = Partner(author, at, spoke=True)
-    if len(to) == 1:
-        partners[channel, author] = Partner(next(iter(to)), at, spoke=False)
-    elif to:
-        partners.pop((channel, author), None)
+def _most(who: str, known: OtherSide, seen: LookBack, ago: int | None, *, named: bool) -> float:
+    """How sure it can be at all: the rules that the table does not move."""
+    if ago is None or named:
+        return _KNOCKS if ago is None or ago > SURE_S else 1.0
+    if ago > LIKELY_S or seen.has_turned_from(who, known):
+        return 0.0
+    return _KNOCKS if ago > SURE_S or seen.has_thanked(known) else 1.0
+
+
+def heard(floor: Floor, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> Floor:
+    """The floor after one more line; a nameless one counts as spoken to its author's partner.
+
+    `above` is what it replies to. Whoever calls somebody in a thread goes on there; an agent's answer in one
+    may be taken up in the open.
+    """
+    author, target = parsed.author.id, parsed.target
+    to = target.agents | target.people
+    if not target.anybody and above is not None:
+        to = frozenset({above.author.id})
+    named = bool(to)
+    if parsed.conversation.thread is not None and not (named and parsed.by_agent):
+        return floor
+    if not named and not target.anybody and (other := partner(floor, author, at, PARTNER_S)):
+        to = frozenset({other})
+    others = tuple(sorted(to - {author})) if to else ()
+    line = SaidLine(author, others, at, parsed.intent in OPEN, named, parsed.intent is Intent.THANKS)
+    return (*floor[1 - KEPT :], line)
+
+
+def partner(floor: Floor, author: str, at: Moment, within_s: int, *, theirs: bool = False) -> str:
+    """Who had the newest exchange with an author: spoke to them or, unless `theirs`, was spoken to alone."""
+    since = at - within_s * SECOND
+    for line in reversed(floor):
+        if line.at < since:
+            break
+        if author in line.to:
+            return line.by
+        if line.by == author and (line.to or line.thanks):
+            # Whoever has thanked is done; of several nobody is the partner.
+            return line.to[0] if len(line.to) == 1 and not (theirs or line.thanks) else ""
+    return ""

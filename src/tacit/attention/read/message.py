@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.calls import calls
+from tacit.attention.read.calls import calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
+from tacit.attention.read.dialogue import Follows, follows
 from tacit.attention.read.intent import intent_of
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
@@ -57,6 +58,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     signal: str | None = None
     supersedes: str | None = None
     has_task: bool = False
+    follows: Follows = ()
+    """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
 
 
 def parse_message(
@@ -81,7 +84,7 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     conversation = state.conversation or conversation_of(
         data, event.by, reply_to if isinstance(reply_to, str) else None
     )
-    words, intent, source = _heard(event, author, roster, settings)
+    words, intent, source, said = _heard(event, author, roster, settings)
     to = recipients(data)
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
     attention = data.get("priority") == "attention"
@@ -104,16 +107,28 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
+        follows=follows(state.floor, author.id, _inside(event, author, said, roster), state.at, roster.agents)
+        if state.floor and not target.anybody and author.kind is AuthorKind.HUMAN
+        else (),
     )
 
 
-def _heard(event: Event, author: Author, roster: Roster, settings: Settings) -> tuple[list[str], Intent, str]:
-    """Whom a message names, its intent and where that is from; of one without words what was once heard."""
+def _inside(event: Event, author: Author, said: str, roster: Roster) -> frozenset[str]:
+    """Whose names stand in it without being called; of a message without words whose once did."""
+    if event.redacted is not None:
+        return frozenset(event.redacted.heard.get("inside", ()))
+    return in_passing(said, roster) - {author.id}
+
+
+def _heard(
+    event: Event, author: Author, roster: Roster, settings: Settings
+) -> tuple[list[str], Intent, str, str]:
+    """Whom a message names, its intent and where that is from, its prose; else what was once heard."""
     data = event.data
     words = mentions.declared(data["mentions"]) if "mentions" in data else []
     if event.redacted is not None and "intent" in event.redacted.heard:
         heard = event.redacted.heard
-        return words, Intent(heard["intent"]), str(heard["from"])
+        return words, Intent(heard["intent"]), str(heard["from"]), ""
     given = data.get("text")
     said = prose(given if given.isascii() else given.translate(MARKS)) if isinstance(given, str) else ""
     called = calls(said, roster)
@@ -121,7 +136,7 @@ def _heard(event: Event, author: Author, roster: Roster, settings: Settings) -> 
         words += mentions.named(called, roster, vocatives=settings.vocatives)
     beside = mentions.without_names(said, called)
     by_agent = author.kind is AuthorKind.AGENT
-    return words, *intent_of(data, beside if beside.strip() else said, by_agent=by_agent)
+    return words, *intent_of(data, beside if beside.strip() else said, by_agent=by_agent), said
 
 
 def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
@@ -130,7 +145,7 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
     Whom it named and what it wanted, as its deliveries say too; nothing that its author wrote freely.
     """
     data, author = event.data, author_of(event)
-    words, intent, source = _heard(event, author, roster, settings)
+    words, intent, source, said = _heard(event, author, roster, settings)
     left: dict[str, Any] = {}
     named = [word for word in dict.fromkeys(words) if mentions.is_known(word, roster)]
     if named or event.kind == "x.c2a.edit":
@@ -150,6 +165,8 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
             member: value for member, value in cast("dict[str, Any]", given).items() if member in _ANSWERING
         }
     heard: dict[str, Any] = {"intent": intent.value, "from": source}
+    if not words and (inside := _inside(event, author, said, roster)):
+        heard["inside"] = sorted(inside)
     if had_files(event):
         heard["files"] = True
     return Remains(left, heard)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.read.conversation import author_of
-from tacit.attention.state import records
 from tacit.attention.state.awaited_answers import AwaitedAnswers
 from tacit.attention.state.last_talks import LastTalks
 from tacit.attention.state.person_questions import PersonQuestions
@@ -37,7 +36,7 @@ class Asking:
     questions: PersonQuestions = field(default_factory=PersonQuestions)
 
     def answered_by_a_line(
-        self, event: Event, conversation: Conversation, replied: ParsedMessage | None
+        self, event: Event, at: Moment, conversation: Conversation, replied: ParsedMessage | None
     ) -> str | None:
         """The agent whose question a person's line answers; what replies to somebody's words is for those."""
         if event.kind != "chat.message" or replied is not None or conversation.kind is ConversationKind.DM:
@@ -46,11 +45,12 @@ class Asking:
         if author.kind is not AuthorKind.HUMAN:
             return None
         talk = self.talks.of(conversation.id, author.id)
-        return self.awaited.answered_by_a_line(conversation, author.id, records.moment_of(event), talk)
+        return self.awaited.answered_by_a_line(conversation, author.id, at, talk)
 
     def steered(
         self,
         event: Event,
+        at: Moment,
         where: Conversation,
         replied: ParsedMessage | None,
         owing: Callable[[str], frozenset[str]],
@@ -69,7 +69,7 @@ class Asking:
             return frozenset()
         place = (author.id, where.thread)
         asked = [one for one in self.questions.of(where.id) if (one.by, one.thread) == place]
-        if not asked or records.moment_of(event) - asked[-1].at > STILL:
+        if not asked or at - asked[-1].at > STILL:
             return frozenset()
         found, talk = owing(asked[-1].event_id), self.talks.of(where.id, author.id)
         turned = talk is not None and talk.at > asked[-1].at and talk.who not in found

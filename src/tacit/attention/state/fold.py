@@ -69,7 +69,8 @@ from tacit.attention.read import bursts
 from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, is_for_all
-from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
+from tacit.attention.read.cues import Floor
+from tacit.attention.read.dialogue import heard
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
@@ -97,7 +98,7 @@ from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode, Reason
+from tacit.c2a.vocabulary import ConversationKind, Directedness, Intent, Mode, Reason
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
 _GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})
@@ -168,8 +169,8 @@ class Attention:
         default_factory=dict[tuple[str, str], tuple[records.Turn, ...]]
     )
     """What a session did about an event: its last turns."""
-    partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
-    """By channel and principal: with whom it was last talking there."""
+    floors: MutableMapping[str, Floor] = field(default_factory=dict[str, Floor])
+    """By channel: its last lines, as who spoke to whom."""
     bursts: MutableMapping[tuple[str, str], Burst] = field(default_factory=dict[tuple[str, str], Burst])
     """By place and person: whom the question calls that is just being written there."""
     asking: Asking = field(default_factory=Asking)
@@ -207,6 +208,8 @@ class Attention:
         supersedes = data.get("supersedes")
         inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
+        floor = self._floor(event, conversation) if replied is None else ()
+        at = records.moment_of(event)
         return ConversationState(
             conversation=conversation,
             participants=(self.participants(root) if root is not None else _EMPTY) - left,
@@ -219,25 +222,24 @@ class Attention:
             awaiting=awaiting,
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
-            follows=self._follows(event, conversation) if replied is None else None,
-            adding=bursts.adding(self.bursts, event, conversation) if self.settings.dialogue else _EMPTY,
+            floor=floor,
+            at=at,
+            adding=bursts.adding(self.bursts, event, conversation, at) if self.settings.dialogue else _EMPTY,
             asked=self.asking.steered(
-                event, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
+                event, at, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
             ),
-            answers=self.asking.answered_by_a_line(event, conversation, None if above == root else replied)
+            answers=self.asking.answered_by_a_line(
+                event, at, conversation, None if above == root else replied
+            )
             if self.settings.dialogue
             else None,
         )
 
-    def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
-        """Whose dialogue an event goes on with, if it is a person's line in the open flow of a channel."""
-        flat = conversation.kind is ConversationKind.CHANNEL and not conversation.thread
-        if event.kind != "chat.message" or not flat or not self.settings.dialogue:
-            return None
-        author = author_of(event)
-        partner = self.partners.get((conversation.id, author.id))
-        human = author.kind is AuthorKind.HUMAN
-        return continuation(partner, records.moment_of(event)) if partner is not None and human else None
+    def _floor(self, event: Event, conversation: Conversation) -> Floor:
+        """The lines before an event that is said in the open flow of a channel."""
+        if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
+            return ()
+        return self.floors.get(conversation.id, ()) if conversation.kind is ConversationKind.CHANNEL else ()
 
     def _owing(self, event_id: str) -> frozenset[str]:
         obligations = self.obligations.of_event(self.versions.latest(event_id))
@@ -320,25 +322,11 @@ class Attention:
             self.awaiting.pop(place, None)
         if event.kind == "chat.message" and parsed.private is None:
             above = self.past.get(answered_in(event) or str(event.data.get("reply_to") or ""))
-            self._talked(event, parsed, above, at)
+            channel = conversation.id
+            self.floors[channel] = heard(self.floors.get(channel, ()), parsed, above, at)
             bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
             self.asking.said(event, parsed, above, at, by_name_only=not self.settings.dialogue)
         return self._exchanged(event, parsed, place)
-
-    def _talked(self, event: Event, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> None:
-        """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
-        to = parsed.target.agents | parsed.target.people
-        if not to and not parsed.target.anybody:
-            goes_on = self._follows(event, parsed.conversation) if above is None else None
-            if above is not None:
-                to = frozenset({above.author.id})
-            elif goes_on is not None and goes_on.sure:
-                to = frozenset({goes_on.who})
-        channel, author = parsed.conversation.id, parsed.author.id
-        spoke(self.partners, channel, author, to - {author}, at)
-        if parsed.intent is Intent.THANKS:
-            # Whoever has thanked is done.
-            self.partners.pop((channel, author), None)
 
     def _sent(self, event: Event, at: Moment, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""

@@ -410,6 +410,11 @@ class AgentSession:
             self.tools = list(listed.get("tools") or [])
             self._is_up.set()
             await connection.ended()
+        except ConnectionLost:
+            # Whoever read on it knows why: a fault of our own is no hub that is away.
+            if not connection.is_open:
+                await connection.ended()
+            raise
         finally:
             self._opened = None
             self._session.lost()

@@ -90,13 +90,20 @@ class AudienceIndex:
     def document(self, number: int, talk: int, text: str) -> bytes:
         """A text's words under the keys of those who may read it; `talk` is 0 when all of the group may."""
         words = self._split(text, apsw.FTS5_TOKENIZE_DOCUMENT)
-        keys = (_talk_key(talk), _owner_key(number)) if talk else (_group_key(number),)
-        return b" ".join([key + (b" " + key).join(words) for key in keys]) if words else b""
+        if not words:
+            return b""
+        if not talk:
+            return _under(_group_key(number), words)
+        return _under(_talk_key(talk), words) + b" " + _under(_owner_key(number), words)
 
     def phrases(self, query: str) -> list[list[bytes]]:
         """The words of a query, those that were written together in one list."""
         split = (self._split(part, apsw.FTS5_TOKENIZE_QUERY) for part in query.split())
         return [words for words in split if words]
+
+
+def _under(key: bytes, words: list[bytes]) -> bytes:
+    return key + (b" " + key).join(words)
 
 
 @lru_cache(maxsize=1024)

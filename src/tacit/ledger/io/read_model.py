@@ -82,12 +82,12 @@ class ReadModel:
         # Committed events that were asked for lately: the rules ask for the same few again and again.
         self._recent: dict[tuple[int, str], StoredEvent] = {}
         self._by_seq: dict[tuple[int, int], StoredEvent] = {}
-        self._submissions: dict[tuple[int, str, str], Earlier] = {}
+        # By key; None where a look-up found none.
+        self._submissions: dict[tuple[int, str, str], Earlier | None] = {}
         self._marks: dict[tuple[int, str, int, str, str], tuple[int, bool]] = {}
         self._reads: dict[tuple[int, str], tuple[int, int]] = {}
         self._duties: dict[tuple[int, str, int], bool] = {}
         self._speech: dict[tuple[int, str], StoredEvent] = {}
-        self._looked_up: set[tuple[int, str, str]] = set()
 
     def stage(self, group: Group, found: StoredEvent, at: Moment, facts: Facts) -> None:
         """Remember one event's facts until `flush`."""
@@ -225,7 +225,6 @@ class ReadModel:
         self._reads.clear()
         self._duties.clear()
         self._speech.clear()
-        self._looked_up.clear()
         if len(self._ordinals) > MOST_REMEMBERED:
             self._ordinals.clear()
         if len(self._talks) > MOST_REMEMBERED:
@@ -309,6 +308,7 @@ class ReadModel:
         of_whom: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
         for number, by, client_id in keys:
             of_whom[number, by].append(client_id)
+        self._submissions.update(dict.fromkeys(keys))
         for (number, by), wanted in of_whom.items():
             for at in range(0, len(wanted), MOST_KEYS):
                 self._look_up(number, by, wanted[at : at + MOST_KEYS])
@@ -319,14 +319,12 @@ class ReadModel:
         filled = wanted + wanted[-1:] * (size - len(wanted))
         for client_id, seq, at in self.connection.execute(_EARLIER[size], (number, by, *filled)):
             self._submissions[number, by, client_id] = Earlier(seq, Moment(at))
-        self._looked_up.update((number, by, client_id) for client_id in wanted)
 
     def submission(self, number: int, by: str, client_id: str) -> Earlier | None:
         """The last submission under a key."""
         key = (number, by, client_id)
-        staged = self._submissions.get(key)
-        if staged is not None or key in self._looked_up:
-            return staged
+        if key in self._submissions:
+            return self._submissions[key]
         row = self.connection.execute(
             "SELECT seq, at FROM submissions WHERE group_no=? AND by=? AND client_id=?",
             key,

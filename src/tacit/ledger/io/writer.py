@@ -47,7 +47,8 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit.base import ids
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
@@ -103,6 +104,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
+CHANCE: Final = Struct(f"10s{SALT_BYTES}s")
+"""The random bytes of an event: for its id, and its salt."""
+DRAWN_AT_ONCE: Final = 64
+"""Each draw asks the system; so for this many events there is one."""
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
 MOST_TRIES: Final = 5
@@ -134,6 +139,7 @@ class Writer:
         self.model: Final = ReadModel(connection)
         """The look-ups of the open batch."""
         self._uuid = ids.Uuid7()
+        self._drawn: Iterator[tuple[Any, ...]] = iter(())
         self._groups: dict[str, Group] = {}
         self._entries: defaultdict[str, list[JournalEntry]] = defaultdict(list)
         self._engine: Engine | None = None
@@ -328,9 +334,10 @@ class Writer:
 
     def _one(self, command: Command, now: Moment) -> Outcome:
         try:
+            if isinstance(command, Append):
+                creates = command.creates
+                return self._append(command.submission, now, creates=creates, judged=not creates)
             match command:
-                case Append(submission=submission, creates=creates):
-                    return self._append(submission, now, creates=creates, judged=not creates)
                 case AppendTogether():
                     return Appended(tuple(self._together(command, now)))
                 case GroupCommand():
@@ -438,8 +445,8 @@ class Writer:
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
     ) -> Committed:
         at = max(now, group.last_ts)
-        chance = self._entropy.draw(10 + SALT_BYTES)
-        event_id, event_id_text = self._uuid.pair(at // 1000, int.from_bytes(chance[:10], "big"))
+        for_id, salt = self._chance()
+        event_id, event_id_text = self._uuid.pair(at // 1000, int.from_bytes(for_id, "big"))
         ts = _written(at)
         seq = group.last_seq + 1
         raw = encode(
@@ -459,7 +466,7 @@ class Writer:
                 reason="too_large",
             )
         facts = project(submission.kind, submission.by, admitted.data, admitted.body, group, view)
-        entry = JournalEntry(seq, event_id, submission.kind, raw, chance[10:])
+        entry = JournalEntry(seq, event_id, submission.kind, raw, salt)
         found = self.take(entry, event_id_text, submission.by, at, admitted.data, group, facts)
         self._entries[group.group_id].append(entry)
         if facts.mark is not None:
@@ -472,6 +479,14 @@ class Writer:
         return Committed(
             group.group_id, found, tuple(self._of_our_own(follows.submissions, now)), follows.effects
         )
+
+    def _chance(self) -> tuple[bytes, bytes]:
+        """Random bytes for an event's id, and its salt."""
+        drawn = next(self._drawn, None)
+        if drawn is None:
+            self._drawn = CHANCE.iter_unpack(self._entropy.draw(CHANCE.size * DRAWN_AT_ONCE))
+            drawn = next(self._drawn)
+        return cast("tuple[bytes, bytes]", drawn)
 
     def _of_our_own(self, submissions: Sequence[Submission], now: Moment) -> Iterator[Committed]:
         for submission in submissions:
