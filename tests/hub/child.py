@@ -8,8 +8,10 @@ from pathlib import Path
 
 import uvloop
 
-from tacit.hub.config import HubConfig
 from tacit.hub.server import Server
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.hub.room import config
 
 
 def announce(server: Server) -> None:
@@ -21,4 +23,4 @@ if __name__ == "__main__":
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         port = int(sys.argv[2]) if len(sys.argv) > 2 else 0
         writer = sys.argv[3] if len(sys.argv) > 3 else "thread"
-        runner.run(Server(HubConfig(Path(sys.argv[1]), port=port, writer=writer)).run(announce))
+        runner.run(Server(config(Path(sys.argv[1]), port=port, writer=writer)).run(announce))

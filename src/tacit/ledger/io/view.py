@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.ledger.codes import denied, missing
+from tacit.ledger.principal import USER, PrincipalKind, kind_of
+
 if TYPE_CHECKING:
+    from tacit.ledger.io.read_model import ReadModel
     from tacit.ledger.io.writer import Writer
     from tacit.ledger.ports import Blob, Earlier, StoredEvent
     from tacit.ledger.state import Group
@@ -63,3 +67,16 @@ class View:
     def require_source(self, group_id: str, event_id: str, reader: str) -> None:
         """Refuses unless it is an event of another group that `reader` may read."""
         self._writer.require_source(group_id, event_id, reader)
+
+
+def require_readable(model: ReadModel, group: Group, event_id: str, reader: str) -> None:
+    """Refuses unless it is an event of this group that `reader` may read (CCCS-095)."""
+    if reader != USER and kind_of(reader) is not PrincipalKind.SERVICE and not group.has_member(reader):
+        raise denied("this principal takes no part in the source group", "CCCS-095")
+    found = model.event(group.number, event_id)
+    if found is None:
+        raise missing("event", "the source event does not exist", "CCCS-095")
+    if not found.visible_to(reader):
+        raise denied("this principal may not read the source event", "CCCS-095")
+    if model.mark(group.number, "delete", found.seq, "", "") is not None:
+        raise missing("event", "the source event was deleted", "C2A-187")

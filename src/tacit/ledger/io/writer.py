@@ -30,8 +30,7 @@ What can go wrong, and what then.
   decided again. Not those whose groups the journal kept: a stream does not roll back, so their events stand,
   come back with what was missed, and their outcomes hold. After `MOST_TRIES` the callers are told to try
   again.
-- The disk fails after the events were kept elsewhere: the same. Their outcomes hold, and nothing more is
-  decided here until what was missed is applied.
+- The disk fails after the events were kept elsewhere: the same.
 - The disk fails, at any write or at the sync: nothing of the batch is visible, every caller is answered
   `Unavailable`, all that was remembered is dropped. Whether a commit whose sync failed survives a power cut
   is not known to anybody; a client's `client_id` makes the repeat safe.
@@ -54,7 +53,7 @@ from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint, is_damage
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Admitted, Repeat, Settings, admit
-from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.codes import invalid, missing
 from tacit.ledger.commands import (
     HUB,
     Append,
@@ -82,9 +81,8 @@ from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
-from tacit.ledger.io.view import View
+from tacit.ledger.io.view import View, require_readable
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
-from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.state import Group
@@ -106,10 +104,8 @@ T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
-MOST_TRIES: Final = 5
-"""How often commands are decided when others write to their groups all the time."""
-CAUGHT_UP_BYTES: Final = 4_000_000
-"""How much is taken in by one transaction of a node that catches up."""
+MOST_TRIES: Final = 5  # how often commands are decided when others write to their groups all the time
+CAUGHT_UP_BYTES: Final = 4_000_000  # how much one transaction takes in of a node that catches up
 
 
 class Writer:
@@ -144,8 +140,8 @@ class Writer:
         self._behind = False
         self.failures = 0
         self._told: set[tuple[str, int]] = set()
+        # Told of events that were written without an outcome of ours; and whether there were records.
         self.on_missed: Callable[[Sequence[Committed], bool], None] | None = None
-        """Told of events that were written without an outcome of ours; and whether there were records."""
         self.on_erasure: Callable[[], None] = lambda: None
         """Told when content was taken away: what the log and the folder hold of it has to go too."""
 
@@ -159,8 +155,7 @@ class Writer:
             return self._committed(commands)
         except Again as again:
             outcomes = self._decide_again(commands, again.outcomes)
-        if self._behind:
-            # Who hears that it was written may look for it at once; what cannot be had now comes later.
+        if self._behind:  # who hears that it was written may look for it at once
             self._fault_in_catching_up()
         return outcomes
 
@@ -257,9 +252,8 @@ class Writer:
 
     def catch_up(self) -> None:
         """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back."""
-        missed, more = self._journal.missed(), True
+        missed, more, has_records = self._journal.missed(), True, False
         found: list[Committed] = []
-        has_records = False
         try:
             while more:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -590,12 +584,4 @@ class Writer:
             group = self._group(group_id)
         except Refused as refused:
             raise missing("group", "the source group does not exist", "CCCS-095") from refused
-        if reader != USER and kind_of(reader) is not PrincipalKind.SERVICE and not group.has_member(reader):
-            raise denied("this principal takes no part in the source group", "CCCS-095")
-        found = self.model.event(group.number, event_id)
-        if found is None:
-            raise missing("event", "the source event does not exist", "CCCS-095")
-        if not found.visible_to(reader):
-            raise denied("this principal may not read the source event", "CCCS-095")
-        if self.model.mark(group.number, "delete", found.seq, "", "") is not None:
-            raise missing("event", "the source event was deleted", "C2A-187")
+        require_readable(self.model, group, event_id, reader)
