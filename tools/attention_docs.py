@@ -166,8 +166,8 @@ The confidence comes from a table of small trees (`attention/read/grade_table.py
 learnt from chats that people had labelled ("irc-disentanglement", Kummerfeld et al., ACL 2019, CC-BY-4.0); how good it
 is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model is asked, no text leaves the hub, and the
 same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
-between two nothing goes on; after {sure} minutes, after thanks, or where the two had no word yet, a line knocks at most
-(and where they had none, from {first} on);
+between two nothing goes on, and nothing after thanks; after {sure} minutes, or where the two had no word yet, a line knocks
+at most (and where they had none, from {first} on);
 whoever calls somebody else by name has turned to them; thanks oblige nobody; being sent away takes a name; and
 "never mind" without one calls a question off only until it is answered, later it is a remark.
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent.arrangements import MONDAY, Pair, pair, registered, share
-from tests.harness.drivers.rigs import offspring
+from tests.harness.drivers.rigs import kill, offspring
 from tests.harness.io.test_minds import KEYS, definition
 from tests.model_server import Arranger, Cut, Held, ModelServer, Rubbish, Say, Status
 from tests.model_server.replies import Tokens
@@ -247,8 +245,7 @@ async def test_a_program_killed_in_the_middle_of_a_thought_costs_the_dinner_noth
         was = offspring()
         arranging = asyncio.create_task(dinner(both, anna, ben))
         await asyncio.wait_for(never.arrived.wait(), PATIENCE)
-        for pid in offspring() - was:
-            os.kill(pid, signal.SIGKILL)
+        kill(offspring() - was)
         await arranging
         assert [one["outcome"] for one in (await anna.thoughts())["thoughts"]][:2] == ["away", "taken"]
 

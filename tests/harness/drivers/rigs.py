@@ -1,8 +1,11 @@
 """The five drivers as tests drive them: each with its real agent, all with the same scripted model behind them."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -134,6 +137,13 @@ def notes(log: Path) -> ToolProgram:
 async def soon(awaitable, seconds=PATIENCE):
     async with asyncio.timeout(seconds):
         return await awaitable
+
+
+def kill(pids: Iterable[int]) -> None:
+    """SIGKILL; with one of them others may have gone already."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def offspring(root: int | None = None) -> set[int]:

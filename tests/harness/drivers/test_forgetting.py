@@ -1,8 +1,6 @@
 """A turn that is to be forgotten: no earlier turn is in it, it is in no later one, and nothing of it is on the disk."""
 
 import asyncio
-import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -19,6 +17,7 @@ from tests.harness.drivers.rigs import (
     RULES,
     RecordingWatch,
     alive,
+    kill,
     named,
     offspring,
     soon,
@@ -181,8 +180,7 @@ async def test_a_forgotten_turn_whose_agent_is_killed_fails_and_leaves_nothing(r
     was = offspring()
     running = asyncio.create_task(driver.run(passing("about saffron"), RecordingWatch()))
     await soon(held.arrived.wait())
-    for pid in offspring() - was:
-        os.kill(pid, signal.SIGKILL)
+    kill(offspring() - was)
     outcome = await soon(running)
     assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.RETRYABLE, "agent_died")

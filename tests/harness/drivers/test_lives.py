@@ -2,14 +2,13 @@
 
 import asyncio
 import os
-import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from tacit.harness.drivers.port import FailureKind, StandingInstructions
-from tests.harness.drivers.rigs import RULES, RecordingWatch, alive, named, offspring, soon, turn, until
+from tests.harness.drivers.rigs import RULES, RecordingWatch, alive, kill, named, offspring, soon, turn, until
 from tests.model_server import Call, Held, Say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -78,8 +77,7 @@ async def test_a_killed_agent_is_a_failure_to_try_again(rig, tmp_path, model):
     first = await soon(driver.run(turn("BEFORE"), RecordingWatch()))
     running = asyncio.create_task(driver.run(turn(), RecordingWatch()))
     await soon(held.arrived.wait())
-    for pid in offspring() - before:
-        os.kill(pid, signal.SIGKILL)
+    kill(offspring() - before)
     outcome = await soon(running, 10)
     assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.RETRYABLE, "agent_died")
     again = await soon(driver.run(turn(), RecordingWatch()))
@@ -94,8 +92,7 @@ async def test_a_killed_agent_between_turns_is_not_noticed(rig, tmp_path, model)
     model.script(Say("one"), Say("two"))
     await soon(driver.run(turn(), RecordingWatch()))
     started = offspring() - before
-    for pid in started:
-        os.kill(pid, signal.SIGKILL)
+    kill(started)
     await until(lambda: not alive(started) and not (rig.has_process and driver._room.backend.alive))
     assert (await soon(driver.run(turn(), RecordingWatch()))).text == "two"
     await soon(driver.close())
@@ -110,8 +107,7 @@ async def test_killed_tools_are_told_to_the_model_and_started_again(rig, tmp_pat
     model.script(held, Say("no tool"), Call("read_note", {"name": "x"}), Say("tool again"))
     running = asyncio.create_task(driver.run(turn(tools=tools), RecordingWatch()))
     await soon(held.arrived.wait())
-    for pid in offspring() - before:
-        os.kill(pid, signal.SIGKILL)
+    kill(offspring() - before)
     held.release()
     watch = RecordingWatch()
     assert (await soon(running)).text == "no tool"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ from tacit.agent.brain.model import ModelAway, Prompt
 from tacit.base.errors import Refused
 from tacit.harness.io.minds import DriverModels
 from tacit.harness.minds import LONGEST_ANSWER
-from tests.harness.drivers.rigs import AGENTS, alive, offspring, soon
+from tests.harness.drivers.rigs import AGENTS, alive, kill, offspring, soon
 from tests.model_server import Cut, Held, ModelServer, Rubbish, Say, Status
 from tests.model_server.replies import Tokens
 
@@ -162,8 +160,7 @@ async def test_a_driver_killed_in_the_middle_of_a_thought_is_a_model_that_is_awa
     was = offspring()
     thinking = asyncio.create_task(away(mind))
     await soon(held.arrived.wait())
-    for pid in offspring() - was:
-        os.kill(pid, signal.SIGKILL)
+    kill(offspring() - was)
     found = await soon(thinking)
     assert not found.lasting
     assert (await soon(mind.complete(asked()))).text == SAID

@@ -10,9 +10,9 @@ A line that names nobody and replies to nothing is compared with the floor: for 
 on with, `cues` gives some whole numbers and `grade` makes one confidence of them, by a table that was learnt
 from chats which people had labelled. Then it is a turn, a knock, or one more line of the mailbox.
 
-What is fixed stays so whatever the table says: an exchange older than `LIKELY_S` is over; after `SURE_S`,
-after thanks, and with somebody who had no word with the author a line knocks and no more; whoever has called
-somebody else by name has turned to them.
+What is fixed stays so whatever the table says: an exchange older than `LIKELY_S` is over, and so is one that
+ended with thanks; after `SURE_S`, and with somebody who had no word with the author, a line knocks and no
+more; whoever has called somebody else by name has turned to them.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ def _most(who: str, known: OtherSide, seen: LookBack, ago: int | None, *, named:
     """How sure it can be at all: the rules that the table does not move."""
     if ago is None or named:
         return _KNOCKS if ago is None or ago > SURE_S else 1.0
-    if ago > LIKELY_S or seen.has_turned_from(who, known):
+    if ago > LIKELY_S or seen.has_turned_from(who, known) or seen.has_thanked(known):
         return 0.0
-    return _KNOCKS if ago > SURE_S or seen.has_thanked(known) else 1.0
+    return _KNOCKS if ago > SURE_S else 1.0
 
 
 def heard(floor: Floor, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> Floor:

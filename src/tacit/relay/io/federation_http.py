@@ -342,7 +342,7 @@ class Federation:
         """
         domain = self._mailboxes.signatures.claimed_relay(headers) or ""
         own = domain == self._mailboxes.domain
-        if own or not address.is_domain(domain) or not self._mailboxes.policy.permits(domain):
+        if own or not address.is_domain(domain) or not self._mailboxes.permits(domain):
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         return domain
 

@@ -120,12 +120,24 @@ class Mailboxes:
     def reload(self) -> None:
         """Read again what an operator may have changed."""
         reader = self.store.reader
+        self._read_version = self.store.operator_version()
         self.blocked = registry.blocked(reader)
         allowed, denied = registry.peers(reader)
         self.policy = Policy(allowed, denied, self._open_federation)
         self._agents.clear()
         for connection in [found for found in self.connected.values() if found.address in self.blocked]:
             connection.close(codes.CLOSE_BLOCKED)
+
+    def reload_if_changed(self) -> None:
+        """Read again if an operator has given a command since."""
+        if self.store.operator_version() != self._read_version:
+            self.reload()
+
+    def permits(self, domain: str) -> bool:
+        """Does this relay talk to that one? A no is said only after a look at what an operator has changed."""
+        if not self.policy.permits(domain):
+            self.reload_if_changed()
+        return self.policy.permits(domain)
 
     def source(self, remote: str | None) -> str:
         """A caller's network address as a keyed hash that means nothing elsewhere or after a restart."""
@@ -326,7 +338,7 @@ class Mailboxes:
         """Store a packet that has passed every check, here or for another relay."""
         to = address.parse(found.recipient)
         if to.domain != self.domain:
-            if self.forwarder is None or not self.policy.permits(to.domain):
+            if self.forwarder is None or not self.permits(to.domain):
                 raise Refused(
                     codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256"
                 )

@@ -88,7 +88,7 @@ class PrekeyRequests:
                 raise _not_known()
             yield found.signing_key
             return
-        if not mailboxes.policy.permits(who.domain):
+        if not mailboxes.permits(who.domain):
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         try:
             async for key in self._federation.agent_keys(requester):

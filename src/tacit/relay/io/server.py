@@ -157,7 +157,7 @@ class RelayServer:
         self.port = int(self._runner.addresses[0][1])
 
     async def _sweep(self) -> None:
-        mailboxes, version, next_hour = self.mailboxes, self._store.operator_version(), 0
+        mailboxes, next_hour = self.mailboxes, 0
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             now = self._parts.clock.now()
@@ -167,9 +167,7 @@ class RelayServer:
                 return
             mailboxes.close_silent(now)
             await self._save_steps()
-            if (seen := self._store.operator_version()) != version:
-                version = seen
-                mailboxes.reload()
+            mailboxes.reload_if_changed()
             if now >= next_hour:
                 next_hour = now + HOUR
                 try:
