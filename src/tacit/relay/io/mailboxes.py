@@ -134,7 +134,7 @@ class Mailboxes:
             self.reload()
 
     def permits(self, domain: str) -> bool:
-        """Does this relay talk to that one? A no is said only after a look at what an operator has changed."""
+        """Does this relay talk to that one? No is said only after a look at what an operator has changed."""
         if not self.policy.permits(domain):
             self.reload_if_changed()
         return self.policy.permits(domain)
