@@ -13,6 +13,7 @@ from tacit.attention.io.redacting import Redacting
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.stream_options import stream_options
 from tacit.cli.terminal import styled
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep, verification
@@ -156,19 +157,7 @@ def redact(session: CliSession, name: str | None, event: str | None, reason: str
     "--to-nats", "to", multiple=True, metavar="URL", help="Copy the ledger into an empty stream there."
 )
 @click.option("--from-nats", "out_of", multiple=True, metavar="URL", help="Copy a stream's ledger out of it.")
-@click.option("--nats-stream", default="TACIT", show_default=True, metavar="NAME", help="The stream's name.")
-@click.option(
-    "--nats-replicas",
-    default=3,
-    show_default=True,
-    type=click.IntRange(1, 5),
-    help="How many servers keep it.",
-)
-@click.option(
-    "--nats-creds",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Credentials for the servers.",
-)
+@stream_options
 @pass_session
 def copy(
     session: CliSession,

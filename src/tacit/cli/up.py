@@ -14,6 +14,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.cli.outcome import OF_THE_DISK
 from tacit.cli.session import CliSession, beside_hub, pass_session
+from tacit.cli.stream_options import stream_options
 from tacit.cli.terminal import bold
 from tacit.hub import logs
 from tacit.hub.config import (
@@ -161,19 +162,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
     metavar="URL",
     help="Keep the ledger in a NATS JetStream stream there; the data folder is then a cache.",
 )
-@click.option("--nats-stream", default="TACIT", show_default=True, metavar="NAME", help="The stream's name.")
-@click.option(
-    "--nats-replicas",
-    default=3,
-    show_default=True,
-    type=click.IntRange(1, 5),
-    help="How many servers keep it.",
-)
-@click.option(
-    "--nats-creds",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Credentials for the servers.",
-)
+@stream_options
 @click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session

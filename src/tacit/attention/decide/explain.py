@@ -54,6 +54,8 @@ def cues_in_words(agent: str, author: str, found: Continuation) -> str:
 
 
 def _ago(seconds: int) -> str:
+    if not seconds:
+        return "a moment"
     return f"{seconds} s" if seconds < _MINUTES else f"{seconds // 60} minutes"
 
 
