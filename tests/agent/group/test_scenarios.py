@@ -8,7 +8,8 @@ import pytest
 from tests.agent.engine.desk import DAY, HOUR, span
 from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, busy_but, circle, own_thread
 
-from tacit.agent.engine import grouping, parting, transferring
+from tacit.agent.engine import answering, grouping, parting, transferring
+from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.workspace import Peer
 from tacit.agent.packets.packet import FEATURES
 from tacit.agent.threads import group_records, records
@@ -203,14 +204,24 @@ def test_a_quorum_without_its_coordinators_owner_acts_for_those_who_said_yes():
 
 @pytest.mark.spec("A2ACP-151")
 @pytest.mark.spec("A2ACP-166")
-def test_a_coordinators_owner_who_stays_away_keeps_nobody_who_confirmed_waiting():
+@pytest.mark.parametrize(
+    ("said", "free"),
+    [
+        (Answer(refuse=True), True),
+        (Answer(counter=("time", "20:00")), True),
+        (Answer(confirm=True), False),
+    ],
+)
+def test_a_coordinators_owner_who_stays_away_keeps_nobody_who_confirmed_waiting(said, free):
     people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
     group_id = people.ask(quorum=2)
     people.confirm("bob", "charlie")
     anna = people["anna"]
-    anna.answer(anna.question("checkpoint"), refuse=True)
+    asked = anna.question("checkpoint").question_id
+    anna.decide(lambda ws: answering.answer(ws, asked, said, slot_free=free))
     people.settle()
     assert anna.done == []
+    assert anna.questions() == []
     assert people["bob"].done == people["charlie"].done == [("do", "calendar")]
     assert set(people.states(group_id).values()) == {"COMPLETED"}
 
@@ -289,6 +300,49 @@ def test_bob_takes_over_and_charlies_budget_is_not_handed_to_him():
     assert all(one.done == [("do", "calendar")] for one in people.desks.values())
     for desk in people.desks.values():
         desk.restarted()
+
+
+@pytest.mark.spec("A2ACP-184")
+@pytest.mark.spec("A2ACP-072")
+@pytest.mark.parametrize("released", [False, True])
+def test_the_sums_go_to_the_new_coordinator_alone_as_far_as_they_are_released_and_the_role_goes_anyway(
+    released,
+):
+    people = four()
+    anna, bob, charlie, diana = (people[one] for one in ("anna", "bob", "charlie", "diana"))
+    group_id = people.ask()
+    if not released:
+        anna.decide(lambda ws: ws.change(group_id, approved={}))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    people.settle()
+    said = {one.to: one.fields for one in people.sent(anna, "coordinator_transfer")}
+    assert set(said) == {bob.me, charlie.me, diana.me}
+    sums = said[bob.me]["aggregated_context"]
+    assert {one["agent"] for one in sums["participants"]} == set(people.desks)
+    overlap = sums.get("availability_overlap", {"windows": []})
+    shown = [one["window"].partition(" 18:")[0] for one in overlap["windows"]]
+    assert shown == (["Friday 27 March", "Saturday 28 March"] if released else [])
+    assert "aggregated_context" not in said[charlie.me] | said[diana.me]
+    assert own_thread(bob, group_id).role == "hub"
+    assert "generation_failed" not in anna.notices()
+
+
+@pytest.mark.spec("A2ACP-178", "A2ACP-179")
+def test_of_many_windows_four_are_offered_to_the_one_who_binds_and_to_the_owner():
+    days = [(f"2026-03-{day}T18:00:00Z", f"2026-03-{day}T22:00:00Z") for day in range(24, 30)]
+    people = circle(
+        {"anna": days, "bob": days, "charlie": [("2026-03-30T18:00:00Z", "2026-03-30T22:00:00Z")]}
+    )
+    people.ask("game night this week")
+    anna, charlie = people["anna"], people["charlie"]
+    asked = [one for one in people.sent(anna, "context") if "coordinator_recommendation" in one.fields]
+    assert [len(one.fields["context"]["proposed_alternatives"]) for one in asked] == [4]
+    question = charlie.question("escalation")
+    charlie.answer(question, choose=len(charlie.content(question)["choices"]) - 2)
+    people.settle()
+    content = anna.content(anna.question("escalation"))
+    assert len(content["alternatives"]) == 4
+    assert content["choices"][4:] == [grouping.STOP]
 
 
 @pytest.mark.spec("A2ACP-184")
