@@ -384,6 +384,31 @@ def test_ten_minutes_without_an_answer_are_a_no_and_a_later_yes_is_none():
 
 
 @pytest.mark.spec("A2ACP-183")
+def test_a_coordinator_that_proposes_before_its_offer_is_answered_keeps_its_role():
+    people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
+    anna, bob, charlie = (people[one] for one in ("anna", "bob", "charlie"))
+    people.cut.add(charlie.me)
+    group_id = people.ask()
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    offered = anna.out.pop()
+    bob.receive(anna.me, offered.thread_id, offered.packet_id, offered.type, offered.fields)
+    accepted = bob.out.pop()
+    assert (accepted.fields["accepted"], bob.book.groups[group_id].offered_to) == (True, bob.me)
+    # Bob's yes is still on its way when they go on without Charlie, and a proposal stands.
+    people.cut.clear()
+    anna.decide(lambda ws: grouping.leave(ws, ws.thread(group_id), [charlie.me], LEFT_OUT))
+    people.settle()
+    assert anna.state(group_id) == "PROPOSED"
+    anna.receive(bob.me, accepted.thread_id, accepted.packet_id, accepted.type, accepted.fields)
+    people.settle()
+    assert {one.book.groups[group_id].coordinator for one in (anna, bob)} == {anna.me}
+    assert (anna.book.groups[group_id].offered_to, bob.book.groups[group_id].offered_to) == ("", "")
+    assert "transfer_declined" in anna.notices()
+    people.confirm("anna", "bob")
+    assert own_thread(anna, group_id).state == own_thread(bob, group_id).state == "COMPLETED"
+
+
+@pytest.mark.spec("A2ACP-183")
 @pytest.mark.parametrize("to", ["anna", "stranger"])
 def test_the_role_goes_to_nobody_but_another_participant(to):
     people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))

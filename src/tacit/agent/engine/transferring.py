@@ -117,10 +117,12 @@ def answered(ws: Workspace, thread: Thread, fields: Fields) -> None:
     if group is None or not asked or group.offered_to != thread.peer or until is None or until <= ws.now:
         ws.say(records.NotMoved(thread.thread_id, RESPONSE, thread.state))
         return
-    if fields.get("accepted") is not True:
+    hub = hub_of(ws, thread)
+    # What was proposed meanwhile stands with us: whoever hears it knows that the role stays (A2ACP-183).
+    if fields.get("accepted") is not True or hub.state not in NEGOTIABLE:
         _stays(ws, group)
         return
-    _hand_over(ws, hub_of(ws, thread), group, thread.peer)
+    _hand_over(ws, hub, group, thread.peer)
 
 
 def _hand_over(ws: Workspace, hub: Thread, group: Group, to: str) -> None:
