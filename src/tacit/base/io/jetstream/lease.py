@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.ledger.io.jetstream.connection import GUARD
-from tacit.ledger.shipping import Elsewhere, Taken
+from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.shipping import Elsewhere, Taken
 
 if TYPE_CHECKING:
-    from tacit.ledger.io.jetstream.connection import NatsConnection
+    from tacit.base.io.jetstream.connection import NatsConnection
 
 log: Final = logging.getLogger("tacit.ledger")
 SUFFIX: Final = "_NODE"
