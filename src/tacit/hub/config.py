@@ -89,6 +89,8 @@ class StreamPlan:
     stream: str = "TACIT"
     replicas: int = 3
     credentials: Path | None = None
+    ca: Path | None = None
+    """Who signed for the servers, if not one of those that every machine knows."""
 
 
 @dataclass(frozen=True, slots=True)

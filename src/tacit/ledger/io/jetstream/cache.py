@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
     from tacit.ledger.engine import Engine
     from tacit.ledger.io.jetstream.connection import Patience
@@ -43,13 +44,12 @@ class ServedStream:
 
     def __init__(
         self,
-        servers: Sequence[str],
+        servers: Sequence[str] | NatsAccess,
         name: str,
         folder: Path,
         entropy: Entropy,
         *,
         replicas: int = 3,
-        credentials: Path | None = None,
         patience: Patience | None = None,
         lease_seconds: float = SECONDS,
     ) -> None:
@@ -58,7 +58,7 @@ class ServedStream:
         # A second hub on this folder would be taken for the first one, come back.
         lock = FolderLock(folder, purpose="tacit hub")
         try:
-            connection = NatsConnection(servers, patience, credentials)
+            connection = NatsConnection(servers, patience)
             try:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
                 holder = Holder(_node_id(folder, entropy), socket.gethostname())

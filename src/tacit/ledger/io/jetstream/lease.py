@@ -80,9 +80,11 @@ class Lease:
             "max_age": int(self._seconds * 1_000_000_000),
             "duplicate_window": int(self._seconds * 1_000_000_000),
         }
+        await self._connection.require_permitted(self._name, "CREATE")
         made = await self._connection.ask(self._name, "CREATE", wanted)
         if made.error is not None:
             raise Refused("no_stream", f"the lease cannot be kept (NATS error {made.error.err_code})")
+        await self._connection.require_permitted(self._name, "MSG.GET", "MSG.DELETE")
         while not await self._take_or_retake():
             if (told := await self._connection.request(self._asked)) is not None:
                 machine = msgspec.json.decode(told, type=Holder).machine

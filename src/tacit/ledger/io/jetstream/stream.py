@@ -24,6 +24,7 @@ from tacit.ledger.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tacit.base.nats_access import NatsAccess
     from tacit.ledger.io.jetstream.connection import Patience, StoredMessage
     from tacit.ledger.shipment import Shipment
     from tacit.ledger.shipping import Answer, Tracking
@@ -42,7 +43,7 @@ class JetStream:
 
     def __init__(
         self,
-        servers: Sequence[str] | NatsConnection,
+        servers: Sequence[str] | NatsAccess | NatsConnection,
         name: str = "TACIT",
         *,
         replicas: int = 3,
