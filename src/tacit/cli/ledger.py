@@ -175,7 +175,7 @@ def copy(
     from tacit.hub.stream_access import served
 
     entropy = SystemEntropy()
-    held = served(plan_of(to or out_of, given), session.data, entropy)
+    held = served(plan_of(to or out_of, given), session.data, entropy, alone=True)
     from tacit.ledger.io.jetstream.copying import copy_in, copy_out
 
     try:

@@ -28,10 +28,18 @@ def access_of(plan: StreamPlan) -> NatsAccess:
     )
 
 
-def served(plan: StreamPlan, folder: Path, entropy: Entropy) -> ServedStream:
-    """The plan's stream, held by this program alone; `Refused` without the extra that it needs."""
+def served(plan: StreamPlan, folder: Path, entropy: Entropy, *, alone: bool = False) -> ServedStream:
+    """The plan's stream, as a node of it; `alone`: as its only one. `Refused` without the extra."""
     try:
         from tacit.ledger.io.jetstream.cache import ServedStream
     except ModuleNotFoundError as error:
         raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
-    return ServedStream(access_of(plan), plan.stream, folder, entropy, replicas=plan.replicas)
+    return ServedStream(
+        access_of(plan),
+        plan.stream,
+        folder,
+        entropy,
+        replicas=plan.replicas,
+        lease_seconds=plan.lease_seconds,
+        alone=alone,
+    )

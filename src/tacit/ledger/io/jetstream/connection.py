@@ -12,7 +12,7 @@ import logging
 import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from nats.aio.client import Client, Srv
@@ -34,10 +34,11 @@ from tacit.ledger.io.jetstream.safety import is_old, unsafe
 from tacit.ledger.shipping import Declined, Elsewhere, Nobody, Silence, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from concurrent.futures import Future
 
     from nats.aio.msg import Msg
+    from nats.aio.subscription import Subscription
 
     from tacit.ledger.shipping import Answer
 
@@ -53,6 +54,12 @@ NOT_FOUND: Final = 404
 CLOSING: Final = 0.2
 """Seconds for the end of a connection."""
 GUARD: Final = "Nats-Expected-Last-Subject-Sequence"
+STATUS: Final = "Status"
+ALIVE: Final = "100"
+"""The status of a consumer's heartbeat, and of its question whether we keep up."""
+LAST_CONSUMED: Final = "Nats-Last-Consumer"
+SILENT_BEATS: Final = 3
+"""After so many heartbeats that did not come, a consumer is taken to be gone."""
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -67,6 +74,18 @@ class Patience(msgspec.Struct, frozen=True):
 class _Fault(msgspec.Struct):
     err_code: int = 0
     code: int = 0
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """A message of a stream as a consumer of it gets it."""
+
+    seq: int
+    subject: str
+    headers: dict[str, str]
+    payload: bytes
+
+
+Delivery: TypeAlias = Arrival | None
 
 
 class StoredMessage(msgspec.Struct):
@@ -138,6 +157,26 @@ class _Client(Client):
         return super()._connect_command()
 
 
+class _Listening:
+    """Somebody who hears what is said under a subject, whatever becomes of connections."""
+
+    def __init__(self, subject: str, said: Callable[[Msg], Awaitable[None]]) -> None:
+        self._subject = subject
+        self._said = said
+        self._subscription: Subscription | None = None
+
+    async def begin(self, client: Client) -> None:
+        with suppress(NatsError):  # it begins with the next connection
+            self._subscription = await client.subscribe(  # pyright: ignore[reportUnknownMemberType]
+                self._subject, cb=self._said
+            )
+
+    async def end(self) -> None:
+        if self._subscription is not None:
+            with suppress(NatsError):
+                await self._subscription.unsubscribe()
+
+
 class NatsConnection:
     """A way to the servers, for several streams and threads."""
 
@@ -149,7 +188,7 @@ class NatsConnection:
         """While it opens: what each attempt met that more attempts do not mend."""
         self._denied: set[str] = set()
         self._was_denied = asyncio.Event()
-        self._answers: dict[str, Callable[[Msg], Coroutine[Any, Any, None]]] = {}
+        self._listening: list[_Listening] = []
         self._reopening: asyncio.Task[None] | None = None
         self._reconnects_before = 0
         self._is_closing = False
@@ -224,8 +263,8 @@ class NatsConnection:
             except TacitError as error:
                 log.warning("there is no connection to NATS", extra={"fault": type(error).__name__})
                 await asyncio.sleep(self.patience.pause)
-        for subject, asked in self._answers.items():
-            await self._connected.subscribe(subject, cb=asked)  # pyright: ignore[reportUnknownMemberType]
+        for one in list(self._listening):
+            await one.begin(self._connected)
 
     @property
     def reconnects(self) -> int:
@@ -302,6 +341,18 @@ class NatsConnection:
         trying = self.publish(probe, b"", {"Nats-Expected-Stream": f"{stream}-not"})
         await self._unless_denied((probe, *subjects), trying, *map(self.request, subjects))
 
+    async def require_allowed(self, *subjects: str) -> None:
+        """Refuse to go on where nothing may be said under these subjects; whoever hears it gets no bytes."""
+        await self._unless_denied(subjects, *map(self.request, subjects))
+
+    async def require_talk(self, subject: str) -> None:
+        """Refuse to go on where nodes could not hear each other."""
+        leave = await self.answer(subject, bytes)
+        try:
+            await self.require_allowed(subject)
+        finally:
+            await leave()
+
     async def _unless_denied(self, subjects: Sequence[str], *asked: Coroutine[Any, Any, object]) -> None:
         """Ask, and stop waiting when a server says that it may not be asked."""
         self._was_denied.clear()
@@ -350,15 +401,95 @@ class NatsConnection:
         except (NatsError, OSError, TimeoutError):
             return None
 
-    async def answer(self, subject: str, say: Callable[[], bytes]) -> None:
-        """Answer everybody who asks under a subject, as long as there is a connection."""
+    async def answer(self, subject: str, say: Callable[[], bytes]) -> Callable[[], Awaitable[None]]:
+        """Answer everybody who asks under a subject, until what this gives is called."""
 
         async def asked(message: Msg) -> None:
             await message.respond(say())
 
-        self._answers[subject] = asked
-        await self._connected.subscribe(subject, cb=asked)  # pyright: ignore[reportUnknownMemberType]
-        await self._unless_denied([subject], self.request(subject))
+        return await self._listen(subject, asked)
+
+    async def hear(
+        self, subject: str, heard: Callable[[bytes], None], nobody: Callable[[str], None] | None = None
+    ) -> None:
+        """Be told, on this connection's loop, of all that is said under a subject.
+
+        `nobody`: told of the subject's last part when nobody was there to hear what was said with it as the
+        way back.
+        """
+
+        async def said(message: Msg) -> None:
+            if nobody is not None and message.headers is not None and STATUS in message.headers:
+                nobody(message.subject.rpartition(".")[2])
+            else:
+                heard(message.data)
+
+        await self._listen(subject, said)
+
+    async def _listen(
+        self, subject: str, said: Callable[[Msg], Awaitable[None]]
+    ) -> Callable[[], Awaitable[None]]:
+        self._listening.append(made := _Listening(subject, said))
+        await made.begin(self._connected)
+
+        async def leave() -> None:
+            self._listening.remove(made)
+            await made.end()
+
+        return leave
+
+    async def say(self, subject: str, payload: bytes, back: str = "") -> None:
+        """Say something to whoever hears it; under `back` the server tells when nobody did."""
+        with suppress(NatsError, OSError):  # who waits for an answer sees that none comes
+            await self._connected.publish(subject, payload, reply=back)
+
+    async def consume(
+        self, stream: str, after: int, heartbeat: float, take: Callable[[Delivery], Awaitable[bool]]
+    ) -> None:
+        """Have a stream's messages as they are stored, in order and without a gap, behind one sequence.
+
+        Ends when a message is missing or the servers fall silent: then it is called again, by what was had.
+        `take` is given each message, and None for each sign of life; False ends it too.
+        """
+        inbox = self._connected.new_inbox()
+        try:
+            came = await self._connected.subscribe(inbox)  # pyright: ignore[reportUnknownMemberType]
+        except NatsError:
+            return
+        try:
+            made = await self._connected.request(
+                f"$JS.API.CONSUMER.CREATE.{stream}",
+                msgspec.json.encode({"stream_name": stream, "config": _ordered(inbox, after, heartbeat)}),
+                timeout=self.patience.answer,
+            )
+            if msgspec.json.decode(made.data, type=StreamReply).error is None:
+                await self._consumed(came, heartbeat, take)
+        except (NatsError, OSError, TimeoutError):
+            return
+        finally:
+            with suppress(NatsError, OSError):
+                await came.unsubscribe()
+
+    async def _consumed(
+        self, came: Subscription, heartbeat: float, take: Callable[[Delivery], Awaitable[bool]]
+    ) -> None:
+        number, goes_on = 0, True
+        while goes_on:
+            message = await came.next_msg(timeout=SILENT_BEATS * heartbeat)
+            headers = message.headers or {}
+            if STATUS in headers:
+                if headers[STATUS] != ALIVE or int(headers.get(LAST_CONSUMED, number)) != number:
+                    return
+                if message.reply:
+                    await message.respond(b"")
+                goes_on = await take(None)
+                continue
+            # $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<number>.<time>.<pending>, or with a domain.
+            sequence, place = (int(word) for word in message.reply.split(".")[-4:-2])
+            if place != number + 1:
+                return
+            number = place
+            goes_on = await take(Arrival(sequence, message.subject, headers, message.data))
 
     async def overwrite(self, stream: str, sequence: int) -> None:
         """Delete a message, its bytes on the servers' disks overwritten. One that is gone is no fault."""
@@ -385,6 +516,22 @@ class NatsConnection:
             await asyncio.wait([self._reopening])
         if self._client is not None:
             await self._client.close()
+
+
+def _ordered(inbox: str, after: int, heartbeat: float) -> dict[str, Any]:
+    nanoseconds = int(heartbeat * 1_000_000_000)
+    return {
+        "deliver_subject": inbox,
+        "deliver_policy": "by_start_sequence",
+        "opt_start_seq": after + 1,
+        "ack_policy": "none",
+        "max_deliver": 1,
+        "flow_control": True,
+        "idle_heartbeat": nanoseconds,
+        "inactive_threshold": SILENT_BEATS * nanoseconds,
+        "mem_storage": True,
+        "num_replicas": 1,
+    }
 
 
 def _answer(reply: StreamReply) -> Answer:
