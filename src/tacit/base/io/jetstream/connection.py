@@ -78,6 +78,8 @@ class StoredMessage(msgspec.Struct):
 
 
 class _State(msgspec.Struct):
+    bytes: int = 0
+    first_seq: int = 0
     last_seq: int = 0
     subjects: dict[str, int] = {}
 
@@ -227,6 +229,19 @@ class NatsConnection:
             await message.respond(say())
 
         await self._connected.subscribe(subject, cb=asked)  # pyright: ignore[reportUnknownMemberType]
+
+    async def tell(self, subject: str, payload: bytes) -> None:
+        """Say something to whoever listens now; it may be lost."""
+        with suppress(NatsError, OSError):
+            await self._connected.publish(subject, payload)
+
+    async def listen(self, subject: str, heard: Callable[[bytes], None]) -> None:
+        """Hear what is told under a subject, as long as there is a connection."""
+
+        async def told(message: Msg) -> None:
+            heard(message.data)
+
+        await self._connected.subscribe(subject, cb=told)  # pyright: ignore[reportUnknownMemberType]
 
     async def overwrite(self, stream: str, sequence: int) -> None:
         """Delete a message, its bytes on the servers' disks overwritten. One that is gone is no fault."""

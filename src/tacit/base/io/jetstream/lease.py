@@ -51,8 +51,12 @@ class Lease:
         *,
         replicas: int = 3,
         seconds: float = SECONDS,
+        waits: bool = True,
     ) -> None:
-        """Takes the lease, waiting until that of a hub that died has expired; `Refused` while one lives."""
+        """Takes the lease, waiting until that of a hub that died has expired; `Refused` while one lives.
+
+        Who does not wait gets in line: the lease is taken when it is free.
+        """
         self._connection = connection
         self._name = ledger + SUFFIX
         self._holder = holder
@@ -60,7 +64,7 @@ class Lease:
         self._seconds = seconds
         self._sequence = 0
         self._until = 0.0
-        connection.wait(self._open(replicas))
+        connection.wait(self._open(replicas, waits=waits))
         self._renewing = connection.start(self._renew())
 
     @property
@@ -68,7 +72,7 @@ class Lease:
         """May this hub serve the ledger now?"""
         return time.monotonic() < self._until
 
-    async def _open(self, replicas: int) -> None:
+    async def _open(self, replicas: int, *, waits: bool) -> None:
         wanted = {
             "name": self._name,
             "subjects": [f"{self._name}.>"],
@@ -83,14 +87,15 @@ class Lease:
         made = await self._connection.ask(self._name, "CREATE", wanted)
         if made.error is not None:
             raise Refused("no_stream", f"the lease cannot be kept (NATS error {made.error.err_code})")
-        while not await self._take_or_retake():
+        while not await self._take_or_retake() and waits:
             if (told := await self._connection.request(self._asked)) is not None:
                 machine = msgspec.json.decode(told, type=Holder).machine
                 raise Refused(
                     "served_elsewhere", f"another hub serves this ledger, on {machine}: stop it first"
                 )
             await asyncio.sleep(self._seconds / RENEWALS)
-        await self._connection.answer(self._asked, self._who)
+        if waits:
+            await self._connection.answer(self._asked, self._who)
 
     def _who(self) -> bytes:
         return msgspec.json.encode(self._holder)
@@ -123,14 +128,14 @@ class Lease:
         return True
 
     async def _renew(self) -> None:
-        was_held = True
+        was_held = self.is_held
         while True:
             await asyncio.sleep(self._seconds / RENEWALS)
             with suppress(Unavailable):  # the span runs out meanwhile, which is what it is for
                 await self._take_or_retake()
             if was_held != self.is_held:
                 was_held = self.is_held
-                log.warning("the lease of the ledger is %s", "held again" if was_held else "lost")
+                log.warning("the lease of %s is %s", self._name, "held" if was_held else "lost")
 
     def release(self) -> None:
         """Let another hub begin at once. Safe to call when it is lost already."""
