@@ -181,7 +181,13 @@ def copy(
         raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
     entropy = SystemEntropy()
     served = ServedStream(
-        to or out_of, nats_stream, session.data, entropy, replicas=nats_replicas, credentials=nats_creds
+        to or out_of,
+        nats_stream,
+        session.data,
+        entropy,
+        replicas=nats_replicas,
+        credentials=nats_creds,
+        alone=True,
     )
     try:
         if to:

@@ -89,6 +89,8 @@ class StreamPlan:
     stream: str = "TACIT"
     replicas: int = 3
     credentials: Path | None = None
+    lease_seconds: float = 15.0
+    """After how long another node writes when the one that did has died."""
 
 
 @dataclass(frozen=True, slots=True)

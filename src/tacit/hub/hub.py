@@ -24,6 +24,7 @@ from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.hub.node_transport import NodeTransport
 from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
@@ -32,7 +33,8 @@ from tacit.hub.sign_in_links import SignInLinks
 from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
-from tacit.ledger.commands import AdoptOwnerToken
+from tacit.ledger.commands import AdoptOwnerToken, IssueCredential, Ping
+from tacit.ledger.io import erasure
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM, USER
 
@@ -78,10 +80,11 @@ def _charged(event: StoredEvent) -> Charge:
     return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
-def _opened(config: HubConfig, options: Options) -> Store:
+def _opened(config: HubConfig, options: Options) -> tuple[Store, NodeTransport | None]:
+    """The store, and the way to the other nodes where a ledger has several."""
     if config.stream is None:
         elsewhere = writer_process if config.writer == "process" else None
-        return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere)
+        return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere), None
     try:
         from tacit.ledger.io.jetstream.cache import ServedStream
     except ModuleNotFoundError as error:
@@ -94,8 +97,11 @@ def _opened(config: HubConfig, options: Options) -> Store:
         options.entropy,
         replicas=plan.replicas,
         credentials=plan.credentials,
+        lease_seconds=plan.lease_seconds,
     )
-    return served.open(config.data, options, AttentionEngine)
+    store, node = served.open(config.data, options, AttentionEngine)
+    store.transport = transport = NodeTransport(store.transport, node)
+    return store, transport
 
 
 class Hub:
@@ -104,7 +110,9 @@ class Hub:
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         config.check()
         self.config = config
-        self.store = _opened(config, options or Options(settings=config.settings, clock=SteadyClock()))
+        self.store, self.nodes = _opened(
+            config, options or Options(settings=config.settings, clock=SteadyClock())
+        )
         self.metrics = Metrics()
         self.live = Live(
             self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
@@ -145,6 +153,42 @@ class Hub:
         self.on_revoked: dict[Callable[[str], None], None] = {}
         self.on_stop: dict[Callable[[], None], None] = {}
         self.is_first_start = False
+        if self.nodes is not None:
+            self._take_part_in(self.nodes)
+
+    def _take_part_in(self, nodes: NodeTransport) -> None:
+        """One of several nodes: act for all of them while this one writes, and follow while it does not."""
+        nodes.is_stopping = lambda: self.ledger.is_closing
+        nodes.on_taken = self.ledger.expect_one
+        nodes.answer = self.ledger.answer
+        nodes.on_moved = self.host.tell_writer_anew
+        nodes.on_record = lambda: self.host.spawn(self._load_records())
+        nodes.on_change = self._lease_changed
+        self.host.acts = lambda: nodes.holds
+        self.hooks.acts = lambda: nodes.holds
+
+    def _lease_changed(self, holds: bool) -> None:
+        if not self.ledger.is_closing:
+            self.host.spawn(self._act() if holds else self._follow())
+
+    async def _act(self) -> None:
+        """This node writes now: its writer is told who is here, and time and webhooks are its to see to."""
+        await self.ledger.record(Ping())  # the writer has read the stream to its end by then
+        self.host.tell_writer_anew()
+        await self.host.take_up_time()
+        await self.hooks.sync()
+
+    async def _follow(self) -> None:
+        """Another node writes, or none: what acts for all is its business."""
+        self.host.leave_time()
+        await self.hooks.sync()
+
+    async def give_way(self) -> None:
+        """Let another node write as soon as nothing is left to do here; called when nothing more is taken."""
+        if self.nodes is None:
+            return
+        if not await self.ledger.read(lambda reader: erasure.is_pending(reader.connection)):
+            await asyncio.get_running_loop().run_in_executor(None, self.nodes.give_up)
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
@@ -212,7 +256,12 @@ class Hub:
             _keep_token(path, token)
         if self.registry.find(token) is None:
             kept = digest(token)
-            await self.ledger.record(AdoptOwnerToken(kept, "tok_owner_" + kept[:6].hex(), USER))
+            token_id = "tok_owner_" + kept[:6].hex()
+            if self.nodes is not None and self.registry.of_owner():
+                # The owner came in by another node: this one lets them in too, and ends nothing.
+                await self.ledger.record(IssueCredential(kept, token_id, USER))
+            else:
+                await self.ledger.record(AdoptOwnerToken(kept, token_id, USER))
             await self.ledger.read(lambda reader: self.registry.load(reader.connection))
 
     @property
@@ -291,6 +340,7 @@ class Hub:
             self.links.drop(token_id=dead)
             for listener in list(self.on_revoked):
                 listener(dead)
+        await self.hooks.sync()
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and the links of them, and end the connections that used them."""

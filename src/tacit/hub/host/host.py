@@ -80,6 +80,8 @@ class Host:
         self._wake = asyncio.Event()
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
         self.gone: Callable[[Link], None] = lambda _link: None
+        self.acts: Callable[[], bool] = lambda: True
+        """Does time pass here? Of several nodes with one ledger it does at the one that writes."""
         self._due: list[tuple[Moment, str]] = []
         self._since = store.options.clock.now()
         self._gone: dict[tuple[str, str], SessionLife] = {}
@@ -89,10 +91,19 @@ class Host:
 
     async def open(self) -> None:
         """Find out what time will bring, then let it."""
+        if self.acts():
+            await self.take_up_time()
+        self.spawn(self._run())
+
+    async def take_up_time(self) -> None:
+        """See to what time brings, from now on."""
         self._since = self._store.options.clock.now()
         for at, group_id in await self._ledger.read(_next_due):
             self._schedule(group_id, at)
-        self.spawn(self._run())
+
+    def leave_time(self) -> None:
+        """Another node sees to what time brings."""
+        self._due.clear()
 
     def committed(self, committed: Committed) -> None:
         """An event became durable: send what it brings, remember when time will bring more."""
@@ -161,6 +172,8 @@ class Host:
     # -- time
 
     def _schedule(self, group_id: str, at: Moment) -> None:
+        if not self.acts():
+            return
         sooner = not self._due or at < self._due[0][0]
         heapq.heappush(self._due, (at, group_id))
         if sooner:

@@ -11,7 +11,7 @@ import base64
 import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 import nats
@@ -23,12 +23,13 @@ from tacit.base.io.jetstream.safety import is_old, unsafe
 from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
     from nats.aio.client import Client
     from nats.aio.msg import Msg
+    from nats.aio.subscription import Subscription
 
     from tacit.base.shipping import Answer
 
@@ -41,6 +42,12 @@ IN_PROCESS: Final = frozenset({10158, 10201})
 """The same id is being written: nobody can tell yet."""
 NOT_FOUND: Final = 404
 GUARD: Final = "Nats-Expected-Last-Subject-Sequence"
+STATUS: Final = "Status"
+ALIVE: Final = "100"
+"""The status of a consumer's heartbeat, and of its question whether we keep up."""
+LAST_CONSUMED: Final = "Nats-Last-Consumer"
+SILENT_BEATS: Final = 3
+"""After so many heartbeats that did not come, a consumer is taken to be gone."""
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -55,6 +62,18 @@ class Patience(msgspec.Struct, frozen=True):
 class _Fault(msgspec.Struct):
     err_code: int = 0
     code: int = 0
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """A message of a stream as a consumer of it gets it."""
+
+    seq: int
+    subject: str
+    headers: dict[str, str]
+    payload: bytes
+
+
+Delivery: TypeAlias = Arrival | None
 
 
 class StoredMessage(msgspec.Struct):
@@ -222,26 +241,83 @@ class NatsConnection:
         except (NatsError, OSError, TimeoutError):
             return None
 
-    async def answer(self, subject: str, say: Callable[[], bytes]) -> None:
-        """Answer everybody who asks under a subject, as long as there is a connection."""
+    async def answer(self, subject: str, say: Callable[[], bytes]) -> Callable[[], Awaitable[None]]:
+        """Answer everybody who asks under a subject, until what this gives is called."""
 
         async def asked(message: Msg) -> None:
             await message.respond(say())
 
-        await self._connected.subscribe(subject, cb=asked)  # pyright: ignore[reportUnknownMemberType]
+        return (await self._subscribed(subject, asked)).unsubscribe
 
-    async def tell(self, subject: str, payload: bytes) -> None:
-        """Say something to whoever listens now; it may be lost."""
-        with suppress(NatsError, OSError):
-            await self._connected.publish(subject, payload)
+    async def hear(
+        self, subject: str, heard: Callable[[bytes], None], nobody: Callable[[str], None] | None = None
+    ) -> None:
+        """Be told, on this connection's loop, of all that is said under a subject.
 
-    async def listen(self, subject: str, heard: Callable[[bytes], None]) -> None:
-        """Hear what is told under a subject, as long as there is a connection."""
+        `nobody`: told of the subject's last part when nobody was there to hear what was said with it as the
+        way back.
+        """
 
-        async def told(message: Msg) -> None:
-            heard(message.data)
+        async def said(message: Msg) -> None:
+            if nobody is not None and message.headers is not None and STATUS in message.headers:
+                nobody(message.subject.rpartition(".")[2])
+            else:
+                heard(message.data)
 
-        await self._connected.subscribe(subject, cb=told)  # pyright: ignore[reportUnknownMemberType]
+        await self._subscribed(subject, said)
+
+    async def _subscribed(self, subject: str, said: Callable[[Msg], Awaitable[None]]) -> Subscription:
+        return await self._connected.subscribe(subject, cb=said)  # pyright: ignore[reportUnknownMemberType]
+
+    async def say(self, subject: str, payload: bytes, back: str = "") -> None:
+        """Say something to whoever hears it; under `back` the server tells when nobody did."""
+        with suppress(NatsError, OSError):  # who waits for an answer sees that none comes
+            await self._connected.publish(subject, payload, reply=back)
+
+    async def consume(
+        self, stream: str, after: int, heartbeat: float, take: Callable[[Delivery], Awaitable[bool]]
+    ) -> None:
+        """Have a stream's messages as they are stored, in order and without a gap, behind one sequence.
+
+        Ends when a message is missing or the servers fall silent: then it is called again, by what was had.
+        `take` is given each message, and None for each sign of life; False ends it too.
+        """
+        inbox = self._connected.new_inbox()
+        came = await self._connected.subscribe(inbox)  # pyright: ignore[reportUnknownMemberType]
+        try:
+            made = await self._connected.request(
+                f"$JS.API.CONSUMER.CREATE.{stream}",
+                msgspec.json.encode({"stream_name": stream, "config": _ordered(inbox, after, heartbeat)}),
+                timeout=self.patience.answer,
+            )
+            if msgspec.json.decode(made.data, type=StreamReply).error is None:
+                await self._consumed(came, heartbeat, take)
+        except (NatsError, OSError, TimeoutError):
+            return
+        finally:
+            with suppress(NatsError, OSError):
+                await came.unsubscribe()
+
+    async def _consumed(
+        self, came: Subscription, heartbeat: float, take: Callable[[Delivery], Awaitable[bool]]
+    ) -> None:
+        number, goes_on = 0, True
+        while goes_on:
+            message = await came.next_msg(timeout=SILENT_BEATS * heartbeat)
+            headers = message.headers or {}
+            if STATUS in headers:
+                if headers[STATUS] != ALIVE or int(headers.get(LAST_CONSUMED, number)) != number:
+                    return
+                if message.reply:
+                    await message.respond(b"")
+                goes_on = await take(None)
+                continue
+            # $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<number>.<time>.<pending>, or with a domain.
+            sequence, place = (int(word) for word in message.reply.split(".")[-4:-2])
+            if place != number + 1:
+                return
+            number = place
+            goes_on = await take(Arrival(sequence, message.subject, headers, message.data))
 
     async def overwrite(self, stream: str, sequence: int) -> None:
         """Delete a message, its bytes on the servers' disks overwritten. One that is gone is no fault."""
@@ -261,6 +337,22 @@ class NatsConnection:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _ordered(inbox: str, after: int, heartbeat: float) -> dict[str, Any]:
+    nanoseconds = int(heartbeat * 1_000_000_000)
+    return {
+        "deliver_subject": inbox,
+        "deliver_policy": "by_start_sequence",
+        "opt_start_seq": after + 1,
+        "ack_policy": "none",
+        "max_deliver": 1,
+        "flow_control": True,
+        "idle_heartbeat": nanoseconds,
+        "inactive_threshold": SILENT_BEATS * nanoseconds,
+        "mem_storage": True,
+        "num_replicas": 1,
+    }
 
 
 def _answer(reply: StreamReply) -> Answer:

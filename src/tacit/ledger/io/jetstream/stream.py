@@ -24,7 +24,7 @@ from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tacit.base.io.jetstream.connection import Patience, StoredMessage
+    from tacit.base.io.jetstream.connection import Arrival, Patience, StoredMessage
     from tacit.base.shipping import Answer, Tracking
     from tacit.ledger.shipment import Shipment
 
@@ -109,6 +109,12 @@ class JetStream:
 
     async def _found(self, **asked: str | int) -> StoredMessage | None:
         return (await self.connection.ask(self.name, "MSG.GET", asked)).message
+
+    def read_arrival(self, arrival: Arrival) -> StreamMessage | None:
+        """A message that a consumer got; None when it is in a form that is not known here."""
+        if arrival.headers.get(VERSION) != FORMAT:
+            return None
+        return StreamMessage(arrival.seq, arrival.subject.removeprefix(f"{self.name}."), arrival.payload)
 
     def _read(self, found: StoredMessage, sequence: int, token: str) -> StreamMessage:
         if found.headers.get(VERSION) != FORMAT:
@@ -210,6 +216,15 @@ class JetStream:
             if not isinstance(await self._fence(fence, self.connection.fresh_name()), Taken | Elsewhere):
                 raise Unavailable(NOT_NOW)
         await self.connection.overwrite(self.name, message.sequence)
+
+    def is_replaced(self, message: StreamMessage, payload: bytes) -> bool:
+        """Does a message stand there with this payload, and no other form of it?"""
+        return self.connection.wait(self._is_replaced(message, payload))
+
+    async def _is_replaced(self, message: StreamMessage, payload: bytes) -> bool:
+        place = f"{INSTEAD}{message.sequence}"
+        newest, first = await self._end_of(place), await self._next_in(place, message.sequence + 1)
+        return first == newest and (await self._get(message.sequence)).payload == payload
 
     async def _put(self, part: Part, stands_for: str) -> int:
         """Publish what stands in the place of another; where it stands."""

@@ -147,7 +147,7 @@ class RelayJournal:
 
     def say_moved(self, sequence: int) -> None:
         """Have the other nodes read up to there."""
-        self.connection.start(self.connection.tell(self._moved, str(sequence).encode()))
+        self.connection.start(self.connection.say(self._moved, str(sequence).encode()))
 
     def hear_moved(self, moved: Callable[[int], None]) -> None:
         """Be told when another node has written, on the connection's thread."""
@@ -156,7 +156,7 @@ class RelayJournal:
             if told.isdigit():
                 moved(int(told))
 
-        self.connection.wait(self.connection.listen(self._moved, heard))
+        self.connection.wait(self.connection.hear(self._moved, heard))
 
     def shorten(self, upto: int) -> None:
         """Remove what stands before a sequence; that one stays, as the guard of the next."""

@@ -64,7 +64,6 @@ def open_node(folder: Path, stream: RelayStream, clock: Clock, entropy: Entropy)
             holder,
             replicas=stream.replicas,
             seconds=stream.lease_seconds,
-            waits=False,
         )
     except BaseException:
         store.abandon()
