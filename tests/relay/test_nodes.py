@@ -9,12 +9,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import PATIENT, Server, new_name, one
 from tests.processes import RelayProcess, run
 from tests.relay.test_prekeys import prekey
 from tests.relay_support import Bare, MovableClock, Relay, free_port, until
 
 from tacit.base.errors import Refused
+from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.system import SystemEntropy
 from tacit.relay.io.jetstream.opening import RelayStream, open_store
 from tacit.relay.settings import Limits
@@ -138,7 +140,7 @@ def _left(node: Relay, username: str) -> int:
     return node.mailboxes.store.reader.execute(sql, (account,)).get
 
 
-@pytest.mark.spec("A2ACP-003")
+@pytest.mark.spec("A2ACP-223")
 async def test_the_last_connection_wins_over_one_at_another_node(tmp_path, stream):
     async with nodes(tmp_path, stream) as (first, second):
         alice, bob = await first.person("alice"), await first.person("bob")
@@ -339,6 +341,57 @@ def test_what_a_killed_node_acknowledged_is_handed_out_once_by_another(tmp_path,
                 assert await bob.take() == [last]
 
     asyncio.run(killed())
+
+
+@pytest.mark.parametrize("deed", ["eat", "eat the answer", "hold"])
+async def test_what_the_network_eats_or_holds_back_is_stored_once(tmp_path, server, deed):
+    async with proxied(tmp_path, server, Patience(answer=1.0, tries=8, pause=0.05)) as (proxy, near, far):
+        alice, bob = await far.person("alice"), await far.person("bob")
+        async with at(near, alice) as alice, bob:
+            proxy.plan.append(deed)
+            sent = [await alice.sent(bob.address)]
+            proxy.release()
+            sent.append(await alice.sent(bob.address))
+            assert await bob.take(2) == sent
+            await until(lambda: queued(near) == queued(far) == 0)
+
+
+async def test_a_packet_of_unknown_fate_is_refused_for_now_and_stored_once_when_it_is_sent_again(
+    tmp_path, server
+):
+    async with proxied(tmp_path, server, Patience(answer=1.0, tries=2, pause=0.05)) as (proxy, near, far):
+        alice, bob = await far.person("alice"), await far.person("bob")
+        async with at(near, alice) as alice, bob:
+            packet, told = alice.packet(bob.address), []
+            proxy.always = "eat the answer"
+            while "accepted" not in told:
+                await alice.say(packet)
+                frame = await alice.hear_a((frames.Accepted, frames.Error))
+                told.append("accepted" if isinstance(frame, frames.Accepted) else frame.code)
+                proxy.always = "pass"
+            assert set(told[:-1]) <= {codes.UNAVAILABLE}
+            sent = json.loads(bytes(packet.envelope))["packet_id"]
+            last = await alice.sent(bob.address)
+            assert await bob.take(2) == [sent, last]
+
+
+@contextlib.asynccontextmanager
+async def proxied(folder: Path, server: Server, patience: Patience):
+    """A node behind a network that does as it is told, and one that is not."""
+    name = new_name()
+    proxy = Proxy(server.port, name)
+    try:
+        async with (
+            Relay(
+                folder / "near", domain=DOMAIN, stream=RelayStream([proxy.url], name, 1, None, patience)
+            ) as near,
+            Relay(
+                folder / "far", domain=DOMAIN, stream=RelayStream([server.url], name, 1, None, PATIENT)
+            ) as far,
+        ):
+            yield proxy, near, far
+    finally:
+        proxy.close()
 
 
 async def test_a_folder_that_is_lost_damaged_or_old_is_made_whole(tmp_path, stream):

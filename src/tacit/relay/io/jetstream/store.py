@@ -72,6 +72,8 @@ CREATE TABLE IF NOT EXISTS stream_applied(
   id INTEGER PRIMARY KEY CHECK (id = 1), stream TEXT NOT NULL, sequence INTEGER NOT NULL,
   position INTEGER NOT NULL) STRICT;
 """
+LOOK_EVERY: Final = 30
+"""In how many rounds of housekeeping it is asked once whether the journal is to be cut."""
 MOST_TRIES: Final = 200
 """How often a batch is decided again because other nodes were faster."""
 OVERHEAD: Final = 512
@@ -123,7 +125,7 @@ class StreamStore(RelayStore):
         self.lock: FolderLock | None = None
         self.lease: Lease | None = None
         self.kept_state: KeptState | None = None
-        self.overtaken = 0
+        self._rounds = 0
 
     def check_stream(self) -> None:
         """Raise `Refused` when the file is a cache of another journal."""
@@ -183,7 +185,8 @@ class StreamStore(RelayStore):
     async def keep_house(self) -> None:
         """Look for what nobody said; on duty, cut the journal behind a kept state."""
         await self.fresh()
-        if self.is_on_duty and self.kept_state is not None:
+        self._rounds += 1
+        if self.is_on_duty and self.kept_state is not None and self._rounds % LOOK_EVERY == 1:
             await asyncio.to_thread(self.kept_state.keep_if_due, self._path, self.journal)
 
     async def close(self) -> None:
@@ -311,7 +314,6 @@ class StreamStore(RelayStore):
                 return None
             if self._shipped(payload):
                 return outcomes
-            self.overtaken += 1
             self.catch_up()
         raise Unavailable(CROWDED)
 
