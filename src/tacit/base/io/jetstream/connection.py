@@ -109,6 +109,8 @@ class StoredMessage(msgspec.Struct):
 
 
 class _State(msgspec.Struct):
+    bytes: int = 0
+    first_seq: int = 0
     last_seq: int = 0
     subjects: dict[str, int] = {}
 
