@@ -8,7 +8,8 @@ import pytest
 from tests.agent.engine.desk import DAY, HOUR, span
 from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, busy_but, circle, own_thread
 
-from tacit.agent.engine import grouping, parting, transferring
+from tacit.agent.engine import answering, grouping, parting, transferring
+from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.workspace import Peer
 from tacit.agent.packets.packet import FEATURES
 from tacit.agent.threads import group_records, records
@@ -203,14 +204,24 @@ def test_a_quorum_without_its_coordinators_owner_acts_for_those_who_said_yes():
 
 @pytest.mark.spec("A2ACP-151")
 @pytest.mark.spec("A2ACP-166")
-def test_a_coordinators_owner_who_stays_away_keeps_nobody_who_confirmed_waiting():
+@pytest.mark.parametrize(
+    ("said", "free"),
+    [
+        (Answer(refuse=True), True),
+        (Answer(counter=("time", "20:00")), True),
+        (Answer(confirm=True), False),
+    ],
+)
+def test_a_coordinators_owner_who_stays_away_keeps_nobody_who_confirmed_waiting(said, free):
     people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
     group_id = people.ask(quorum=2)
     people.confirm("bob", "charlie")
     anna = people["anna"]
-    anna.answer(anna.question("checkpoint"), refuse=True)
+    asked = anna.question("checkpoint").question_id
+    anna.decide(lambda ws: answering.answer(ws, asked, said, slot_free=free))
     people.settle()
     assert anna.done == []
+    assert anna.questions() == []
     assert people["bob"].done == people["charlie"].done == [("do", "calendar")]
     assert set(people.states(group_id).values()) == {"COMPLETED"}
 
@@ -292,6 +303,49 @@ def test_bob_takes_over_and_charlies_budget_is_not_handed_to_him():
 
 
 @pytest.mark.spec("A2ACP-184")
+@pytest.mark.spec("A2ACP-072")
+@pytest.mark.parametrize("released", [False, True])
+def test_the_sums_go_to_the_new_coordinator_alone_as_far_as_they_are_released_and_the_role_goes_anyway(
+    released,
+):
+    people = four()
+    anna, bob, charlie, diana = (people[one] for one in ("anna", "bob", "charlie", "diana"))
+    group_id = people.ask()
+    if not released:
+        anna.decide(lambda ws: ws.change(group_id, approved={}))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    people.settle()
+    said = {one.to: one.fields for one in people.sent(anna, "coordinator_transfer")}
+    assert set(said) == {bob.me, charlie.me, diana.me}
+    sums = said[bob.me]["aggregated_context"]
+    assert {one["agent"] for one in sums["participants"]} == set(people.desks)
+    overlap = sums.get("availability_overlap", {"windows": []})
+    shown = [one["window"].partition(" 18:")[0] for one in overlap["windows"]]
+    assert shown == (["Friday 27 March", "Saturday 28 March"] if released else [])
+    assert "aggregated_context" not in said[charlie.me] | said[diana.me]
+    assert own_thread(bob, group_id).role == "hub"
+    assert "generation_failed" not in anna.notices()
+
+
+@pytest.mark.spec("A2ACP-178", "A2ACP-179")
+def test_of_many_windows_four_are_offered_to_the_one_who_binds_and_to_the_owner():
+    days = [(f"2026-03-{day}T18:00:00Z", f"2026-03-{day}T22:00:00Z") for day in range(24, 30)]
+    people = circle(
+        {"anna": days, "bob": days, "charlie": [("2026-03-30T18:00:00Z", "2026-03-30T22:00:00Z")]}
+    )
+    people.ask("game night this week")
+    anna, charlie = people["anna"], people["charlie"]
+    asked = [one for one in people.sent(anna, "context") if "coordinator_recommendation" in one.fields]
+    assert [len(one.fields["context"]["proposed_alternatives"]) for one in asked] == [4]
+    question = charlie.question("escalation")
+    charlie.answer(question, choose=len(charlie.content(question)["choices"]) - 2)
+    people.settle()
+    content = anna.content(anna.question("escalation"))
+    assert len(content["alternatives"]) == 4
+    assert content["choices"][4:] == [grouping.STOP]
+
+
+@pytest.mark.spec("A2ACP-184")
 def test_whoever_writes_to_the_old_coordinator_hears_who_it_is_now():
     people = four(charlie=BOTH)
     anna, bob, diana = (people[one] for one in ("anna", "bob", "diana"))
@@ -327,6 +381,31 @@ def test_ten_minutes_without_an_answer_are_a_no_and_a_later_yes_is_none():
     )  # fmt: skip
     assert anna.book.groups[group_id].coordinator == anna.me
     assert anna.thread(group_id).is_open
+
+
+@pytest.mark.spec("A2ACP-183")
+def test_a_coordinator_that_proposes_before_its_offer_is_answered_keeps_its_role():
+    people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
+    anna, bob, charlie = (people[one] for one in ("anna", "bob", "charlie"))
+    people.cut.add(charlie.me)
+    group_id = people.ask()
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    offered = anna.out.pop()
+    bob.receive(anna.me, offered.thread_id, offered.packet_id, offered.type, offered.fields)
+    accepted = bob.out.pop()
+    assert (accepted.fields["accepted"], bob.book.groups[group_id].offered_to) == (True, bob.me)
+    # Bob's yes is still on its way when they go on without Charlie, and a proposal stands.
+    people.cut.clear()
+    anna.decide(lambda ws: grouping.leave(ws, ws.thread(group_id), [charlie.me], LEFT_OUT))
+    people.settle()
+    assert anna.state(group_id) == "PROPOSED"
+    anna.receive(bob.me, accepted.thread_id, accepted.packet_id, accepted.type, accepted.fields)
+    people.settle()
+    assert {one.book.groups[group_id].coordinator for one in (anna, bob)} == {anna.me}
+    assert (anna.book.groups[group_id].offered_to, bob.book.groups[group_id].offered_to) == ("", "")
+    assert "transfer_declined" in anna.notices()
+    people.confirm("anna", "bob")
+    assert own_thread(anna, group_id).state == own_thread(bob, group_id).state == "COMPLETED"
 
 
 @pytest.mark.spec("A2ACP-183")

@@ -51,7 +51,9 @@ def test_a_page_of_several_kinds_skips_nothing_that_is_appended_meanwhile(room: 
     wanted = selection(kinds=["chat.message", "system.notify"])
     state = room.state("g_one")
     page = room.store.read(
-        lambda reader: Reader(Meanwhile(reader._connection, "e.kind=?", act)).page(state, "user", wanted)
+        lambda reader: Reader(Meanwhile(reader._connection, "e.kind=?", act), reader._salvage).page(
+            state, "user", wanted
+        )
     )
     rest = selection(kinds=["chat.message", "system.notify"], since_seq=page.next_seq)
     after = room.store.read(lambda reader: reader.page(room.state("g_one"), "user", rest))
@@ -68,7 +70,9 @@ def test_count_and_list_of_an_inbox_agree_whatever_is_appended_meanwhile(room: W
 
     state = room.state("g_one")
     inbox = room.store.read(
-        lambda reader: Reader(Meanwhile(reader._connection, "FROM reads", act)).inbox(state, "ann", 10)
+        lambda reader: Reader(Meanwhile(reader._connection, "FROM reads", act), reader._salvage).inbox(
+            state, "ann", 10
+        )
     )
     assert (inbox.unread_count, len(inbox.unread), inbox.cursor) == (2, 2, 0)
     assert room.inbox("g_one", "ann").unread_count == 1

@@ -103,7 +103,9 @@ def _led(sentence: Sentence, at: int, today: date) -> Found | None:
 
 
 def _stretch(sentence: Sentence, at: int, today: date, *, openly: bool, single: bool = False) -> Found | None:
-    listed = _numbered(sentence, at + (sentence.word(at) in {"on", "the"}), today)
+    number = at + (sentence.word(at) == "on")
+    number += sentence.word(number) == "the"
+    listed = _numbered(sentence, number, today, between=not openly and not single)
     if listed is not None:
         return listed
     first = _led(sentence, at, today)
@@ -345,11 +347,11 @@ def _year(sentence: Sentence, at: int) -> tuple[int, int]:
     return 0, at
 
 
-def _numbered(sentence: Sentence, at: int, today: date) -> Found | None:
-    """`27 to 29 March`, `6, 7 or 8 April`: several numbers before one month."""
-    numbers, place, ranged = [_day_number(sentence, at)[0]], at + 1, False
+def _numbered(sentence: Sentence, at: int, today: date, *, between: bool) -> Found | None:
+    """`27 to 29 March`, `6, 7 or 8 April`: several numbers before one month, with those `between` them."""
+    numbers, place, ranged = [_day_number(sentence, at)[0]], at + 1, between
     while numbers[-1] and sentence.word(place) in _TO | {"or", "and", ",", "/"} and len(numbers) < 8:
-        ranged = ranged or sentence.word(place) in _TO or sentence.word(at - 1) == "between"
+        ranged = ranged or sentence.word(place) in _TO
         place += 1 + (sentence.word(place + 1) in {"or", "and", "the"})
         numbers.append(_day_number(sentence, place)[0])
         place += 1

@@ -349,7 +349,12 @@ def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -
         if not joining.is_our_list(ws, thread, fields):
             return
         way = confirmation.read(fields.get("confirmation"), tuple(ws.book.groups[thread.group].members))
-        ws.say(group_records.Regrouped(thread.group, mode=way.mode, quorum=way.quorum, order=way.order))
+        # Whoever proposes keeps the coordinator's role, though it offered it to us.
+        ws.say(
+            group_records.Regrouped(
+                thread.group, mode=way.mode, quorum=way.quorum, order=way.order, offered_to=""
+            )
+        )
     proposing.received(ws, view_of(ws, thread), packet_id, fields)
 
 

@@ -128,6 +128,9 @@ def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, Fields])
         return
     for one, known in sorted(told.items()):
         _one_member(ws, space.space_id, one, known)
+        if ws.book.spaces[space.space_id].status != JOINED:
+            # The creator has taken us out: whoever else is in it concerns us no more.
+            return
 
 
 def _one_member(ws: Workspace, space_id: str, one: str, known: Fields) -> None:

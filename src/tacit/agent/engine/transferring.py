@@ -117,23 +117,32 @@ def answered(ws: Workspace, thread: Thread, fields: Fields) -> None:
     if group is None or not asked or group.offered_to != thread.peer or until is None or until <= ws.now:
         ws.say(records.NotMoved(thread.thread_id, RESPONSE, thread.state))
         return
-    if fields.get("accepted") is not True:
+    hub = hub_of(ws, thread)
+    # What was proposed meanwhile stands with us: whoever hears it knows that the role stays (A2ACP-183).
+    if fields.get("accepted") is not True or hub.state not in NEGOTIABLE:
         _stays(ws, group)
         return
-    _hand_over(ws, hub_of(ws, thread), group, thread.peer)
+    _hand_over(ws, hub, group, thread.peer)
 
 
 def _hand_over(ws: Workspace, hub: Thread, group: Group, to: str) -> None:
     """Tell everybody, give the new one the sums, and end our part (A2ACP-184)."""
     body = _transfer(ws, group, to, "The coordinator's role was accepted")
-    found: Fields = {"participants": [{"agent": one, "status": group.members[one]} for one in group.members]}
+    answered = [{"agent": one, "status": group.members[one]} for one in group.members]
+    plain: Fields = {**body, "aggregated_context": {"participants": answered}}
+    whole = plain
     if group.overlap:
         shown = cast("Fields", ws.read(group.overlap) or {})
-        found["availability_overlap"] = {"windows": shown.get("windows", [])}
-    sums: Fields = {"aggregated_context": found}
+        overlap = {"windows": shown.get("windows", [])}
+        whole = {**body, "aggregated_context": {"participants": answered, "availability_overlap": overlap}}
     for one in legs_of(ws, group):
-        if one.is_open:
-            sending.send(ws, view_of(ws, one), TRANSFER, {**body, **(sums if one.peer == to else {})})
+        if one.is_open and one.peer == to:
+            # What was released for the group was released for each of it; other windows stay here, and the
+            # role goes all the same.
+            leg = ws.change(one, approved={**one.approved, **hub.approved})
+            sending.send(ws, view_of(ws, leg), TRANSFER, whole, plain=plain)
+        elif one.is_open:
+            sending.send(ws, view_of(ws, one), TRANSFER, body)
     for one in (hub, *open_legs(ws, hub)):
         _end(ws, one)
     regroup(ws, group, coordinator=to, offered_to="", offered_until=None)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
 Pair: TypeAlias = tuple[str, str]
-VERSION: Final = 1
+VERSION: Final = 2
 """Of what is folded and how. Raise it with any change of what a row of the journal's folds holds."""
 HOLDING: Final = frozenset({State.PROPOSED, State.CONFIRMED, State.EXECUTING})
 ACTING: Final = frozenset({State.CONFIRMED, State.EXECUTING, State.FAILED, State.ROLLBACK})

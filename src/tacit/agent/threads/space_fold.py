@@ -49,6 +49,7 @@ def apply(
         case said.SpaceWritten():
             _written(spaces, cells, record, at)
         case said.SpaceLost():
+            _took(spaces, record.space_id, record.by, at)
             _entry(spaces, record.space_id, record.entry)
         case said.SpacePublished():
             for key in record.fields:
@@ -91,12 +92,18 @@ def _written(
     cells[record.space_id, record.field] = Cell(
         record.v, record.written, record.by, record.owner, record.deleted, record.mark, record.pending
     )
-    known = spaces[record.space_id].members.get(record.by)
-    if known is not None and not record.pending:
+    if not record.pending:
+        _took(spaces, record.space_id, record.by, at)
+    _entry(spaces, record.space_id, record.entry)
+
+
+def _took(spaces: MutableMapping[str, Space], space_id: str, by: str, at: Moment) -> None:
+    """One more change of a member's in this hour, whether it stands or lost: both are kept."""
+    known = spaces[space_id].members.get(by)
+    if known is not None:
         hour = at // HOUR
         taken = known.taken + 1 if known.hour == hour else 1
-        _member(spaces, record.space_id, record.by, replace(known, hour=hour, taken=taken))
-    _entry(spaces, record.space_id, record.entry)
+        _member(spaces, space_id, by, replace(known, hour=hour, taken=taken))
 
 
 def _entry(spaces: MutableMapping[str, Space], space_id: str, entry: int) -> None:

@@ -105,6 +105,23 @@ def _of_plain(text: str) -> Intent:
     return Intent.QUESTION if "?" in tidy else Intent.PLAIN
 
 
+def asks_anybody(prose: str) -> bool:
+    """Is a question put to whoever knows, as "does anyone know …?" is? The caller knows that it asks."""
+    said = folded(prose).strip()
+    return _anybody(said) if len(said) <= _REMEMBERED else _asks_anybody(said)
+
+
+@lru_cache(maxsize=1024)
+def _anybody(text: str) -> bool:
+    return _asks_anybody(text)
+
+
+def _asks_anybody(text: str) -> bool:
+    tidy = _tidied(text)[: 2 * _READ]
+    words = set(_WORDS.findall(tidy))
+    return any(holds(one.sections["anybody"], tidy, words) for one in languages_of(text, words))
+
+
 def _read(language: Language, text: str, words: set[str]) -> Intent | None:
     """What a text in the language wants; None where the language does not know."""
     social = _social(language, text, words)

@@ -65,7 +65,7 @@ def _send(event: Event, conversation: Conversation, caller: Caller) -> Send:
         for one in (cast("list[object]", named) if isinstance(named, list) else [])
         if isinstance(one, str)
     )
-    declared = data.get("directedness")
+    declared, attempt = data.get("directedness"), said.get("attempt")
     return Send(
         event.by,
         target=conversation.place,
@@ -78,6 +78,7 @@ def _send(event: Event, conversation: Conversation, caller: Caller) -> Send:
         channel_wide=mentions.channel_wide,
         attachments=bool(data.get("attachments")),
         turn=str(said.get("turn") or ""),
+        attempt=attempt if isinstance(attempt, int) else 1,
     )
 
 

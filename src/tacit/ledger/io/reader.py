@@ -69,10 +69,6 @@ class Inbox:
     cursor: int
 
 
-def _damaged(error: Exception) -> bool:
-    return is_damage(error) or isinstance(error, DecodeError)
-
-
 def _events(led: Iterable[tuple[int, StoredEvent | None]]) -> list[StoredEvent]:
     return [event for _place, event in led if event is not None]
 
@@ -115,7 +111,7 @@ class Glance:
 class Reader:
     """Queries on one read-only connection; used by one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection, salvage: Salvage | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, salvage: Salvage) -> None:
         self._connection = connection
         self._salvage = salvage
         self._damaged: list[int] = []
@@ -174,7 +170,7 @@ class Reader:
 
     def reads_past(self, error: Exception) -> bool:
         """Is this damage, of which the rest can be read?"""
-        return self._salvage is not None and _damaged(error)
+        return is_damage(error) or isinstance(error, DecodeError)
 
     def begin(self) -> None:
         """Begin to note what is left out."""
@@ -203,7 +199,7 @@ class Reader:
         try:
             return one(self._connection, condition, (raw, number))
         except (apsw.Error, DecodeError) as error:
-            if self._salvage is None or not self.reads_past(error):
+            if not self.reads_past(error):
                 raise
         row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
         return self._salvage.event(self._connection, row[0]) if row else None
@@ -337,8 +333,7 @@ class Reader:
     def _saved(self, number: int, after: int, last: int, kind: int | None) -> Iterator[StoredEvent]:
         """A stretch of the ledger in which something is damaged; what can be vouched for."""
         named = {row[0]: row[1] for row in self._connection.execute("SELECT number, name FROM kinds")}
-        salvage = self._salvage
-        for seq, event in salvage.events(self._connection, number, after, last) if salvage else ():
+        for seq, event in self._salvage.events(self._connection, number, after, last):
             if event is None:
                 self._damaged.append(seq)
             elif kind is None or event.kind == named.get(kind):

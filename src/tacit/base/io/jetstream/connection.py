@@ -1,7 +1,7 @@
 """A connection to NATS on a loop of its own thread, called from other threads: here alone NATS is spoken.
 
 On a loop of its own since a connection must answer pings while nobody calls. Questions about a stream are
-asked again while it has no leader. What an answer to a publish means is decided in `tacit.ledger.shipping`.
+asked again while it has no leader. What an answer to a publish means is decided in `tacit.base.shipping`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.ledger.io.jetstream.safety import is_old, unsafe
-from tacit.ledger.shipping import Declined, Elsewhere, Nobody, Silence, Taken
+from tacit.base.io.jetstream.safety import is_old, unsafe
+from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
     from nats.aio.subscription import Subscription
 
-    from tacit.ledger.shipping import Answer
+    from tacit.base.shipping import Answer
 
 T = TypeVar("T")
 WRONG_END: Final = frozenset({10071, 10164})
