@@ -382,12 +382,8 @@ async def proxied(folder: Path, server: Server, patience: Patience):
     proxy = Proxy(server.port, name)
     try:
         async with (
-            Relay(
-                folder / "near", domain=DOMAIN, stream=RelayStream([proxy.url], name, 1, None, patience)
-            ) as near,
-            Relay(
-                folder / "far", domain=DOMAIN, stream=RelayStream([server.url], name, 1, None, PATIENT)
-            ) as far,
+            Relay(folder / "near", domain=DOMAIN, stream=RelayStream([proxy.url], name, 1, patience)) as near,
+            Relay(folder / "far", domain=DOMAIN, stream=RelayStream([server.url], name, 1, PATIENT)) as far,
         ):
             yield proxy, near, far
     finally:

@@ -18,6 +18,8 @@ from tacit.base.io import sqlite
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli import relay_parts
+from tacit.cli.stream_options import plan_of
+from tacit.hub.stream_access import access_of
 from tacit.relay.io import registry
 from tacit.relay.io.schema import SCHEMA
 from tacit.relay.io.store import FILE, follows_stream
@@ -111,10 +113,9 @@ def relay_stream(options: dict[str, Any]) -> RelayStream | None:
     try:
         from tacit.relay.io.jetstream.opening import RelayStream
     except ModuleNotFoundError as error:
-        raise Refused("not_installed", "--nats needs the extra: pip install 'tacit[scale]'") from error
-    return RelayStream(
-        options["nats"], options["nats_stream"], options["nats_replicas"], options["nats_creds"]
-    )
+        raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+    plan = plan_of(options["nats"], options)
+    return RelayStream(access_of(plan), plan.stream, plan.replicas)
 
 
 def open_node(data: Path, stream: RelayStream, clock: Clock) -> tuple[StreamStore, bytes]:

@@ -67,6 +67,7 @@ class Lease:
         self._holder = holder
         self._asked = f"tacit.{ledger}.holder"
         self._free = f"tacit.{ledger}.free"
+        self._probe = f"tacit.{ledger}.probe"
         self.seconds: Final = seconds
         self._sequence = 0
         self._until = 0.0
@@ -94,9 +95,12 @@ class Lease:
             "max_age": int(self.seconds * 1_000_000_000),
             "duplicate_window": int(self.seconds * 1_000_000_000),
         }
+        await self._connection.require_permitted(self._name, "CREATE")
         made = await self._connection.ask(self._name, "CREATE", wanted)
         if made.error is not None:
             raise Refused("no_stream", f"the lease cannot be kept (NATS error {made.error.err_code})")
+        await self._connection.require_permitted(self._name, "MSG.GET", "MSG.DELETE")
+        await self._connection.require_talk(self._probe)
         if not await self._take_or_retake() and alone:
             await self._wait_until_free()
         await self._connection.hear(self._free, self._freed)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.base.io.jetstream.connection import Patience
+    from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Clock, Entropy
 
 _log: Final = logging.getLogger("tacit.relay")
@@ -38,10 +39,9 @@ MOST_FETCHES: Final = 5
 class RelayStream:
     """Where a relay's state is, and how it is reached."""
 
-    servers: Sequence[str]
+    access: Sequence[str] | NatsAccess
     name: str = "TACIT_RELAY"
     replicas: int = 3
-    credentials: Path | None = None
     patience: Patience | None = None
     lease_seconds: float = SECONDS
 
@@ -75,7 +75,7 @@ def open_store(folder: Path, stream: RelayStream, clock: Clock, entropy: Entropy
     """A store that has applied all of the journal, not started yet."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     _check_followed(folder)
-    connection = NatsConnection(stream.servers, stream.patience, stream.credentials)
+    connection = NatsConnection(stream.access, stream.patience)
     try:
         journal = RelayJournal(connection, stream.name, replicas=stream.replicas, version=len(SCHEMA.steps))
         kept = KeptState(connection, stream.name, stream.replicas, clock, entropy)
