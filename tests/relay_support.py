@@ -127,7 +127,7 @@ class Relay:
         """How the operator's commands name this relay."""
         words = ["--data", str(self.folder)]
         if self.stream is not None:
-            words += [f"--nats={url}" for url in self.stream.servers]
+            words += [f"--nats={url}" for url in self.stream.access]
             words += [f"--nats-stream={self.stream.name}", f"--nats-replicas={self.stream.replicas}"]
         return words
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.ledger.io.jetstream.proxy import Proxy
-from tests.ledger.io.jetstream.servers import PATIENT, Server, new_name, one
+from tests.ledger.io.jetstream.servers import PATIENT, Server, new_name, one, opened, three
 from tests.processes import RelayProcess, run
 from tests.relay.test_prekeys import prekey
 from tests.relay_support import Bare, MovableClock, Relay, free_port, until
@@ -373,6 +373,30 @@ async def test_a_packet_of_unknown_fate_is_refused_for_now_and_stored_once_when_
             sent = json.loads(bytes(packet.envelope))["packet_id"]
             last = await alice.sent(bob.address)
             assert await bob.take(2) == [sent, last]
+
+
+@pytest.mark.soak
+async def test_what_was_accepted_survives_the_death_of_the_journals_leader(tmp_path):
+    cluster = three(tmp_path / "cluster")
+    try:
+        opened([one.url for one in cluster], new_name(), 3).close()
+        stream = RelayStream([one.url for one in cluster], new_name(), 3, PATIENT)
+        async with nodes(tmp_path, stream) as (first, second):
+            alice, bob = await first.person("alice"), await first.person("bob")
+            async with alice, at(second, bob) as bob:
+                sent = [await alice.sent(bob.address) for _ in range(20)]
+                cluster[0].kill()
+                while len(sent) < 40:
+                    packet = alice.packet(bob.address)
+                    told: frames.Frame | int = 0
+                    while not isinstance(told, frames.Accepted):
+                        await alice.say(packet)
+                        told = await alice.hear_a((frames.Accepted, frames.Error))
+                    sent.append(json.loads(bytes(packet.envelope))["packet_id"])
+                assert await bob.take(40) == sent
+    finally:
+        for one in cluster:
+            one.kill()
 
 
 @contextlib.asynccontextmanager

@@ -52,7 +52,7 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-@click.group(invoke_without_command=True, context_settings={"default_map": {"nats_stream": "TACIT_RELAY"}})
+@click.group(invoke_without_command=True)
 @_data_option
 @click.option("--domain", help="The name in addresses: agent:<user>@<domain>. Default: localhost:<port>.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
@@ -82,7 +82,7 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="URL",
     help="Keep the state in streams of these NATS servers, for several nodes; the folder is a cache then.",
 )
-@stream_options
+@functools.partial(stream_options, name="TACIT_RELAY")
 @json_option
 @click.pass_context
 def relay(context: click.Context, **options: Any) -> None:

@@ -113,8 +113,8 @@ def relay_stream(options: dict[str, Any]) -> RelayStream | None:
     try:
         from tacit.relay.io.jetstream.opening import RelayStream
     except ModuleNotFoundError as error:
-        raise Refused("not_installed", "--nats needs the extra: pip install 'tacit[scale]'") from error
-    plan = plan_of(options["nats"], dict(options))
+        raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+    plan = plan_of(options["nats"], options)
     return RelayStream(access_of(plan), plan.stream, plan.replicas)
 
 

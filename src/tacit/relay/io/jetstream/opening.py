@@ -39,7 +39,7 @@ MOST_FETCHES: Final = 5
 class RelayStream:
     """Where a relay's state is, and how it is reached."""
 
-    servers: Sequence[str] | NatsAccess
+    access: Sequence[str] | NatsAccess
     name: str = "TACIT_RELAY"
     replicas: int = 3
     patience: Patience | None = None
@@ -75,7 +75,7 @@ def open_store(folder: Path, stream: RelayStream, clock: Clock, entropy: Entropy
     """A store that has applied all of the journal, not started yet."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     _check_followed(folder)
-    connection = NatsConnection(stream.servers, stream.patience)
+    connection = NatsConnection(stream.access, stream.patience)
     try:
         journal = RelayJournal(connection, stream.name, replicas=stream.replicas, version=len(SCHEMA.steps))
         kept = KeptState(connection, stream.name, stream.replicas, clock, entropy)
