@@ -59,6 +59,8 @@ NEAR: Final = 8.0
 BATCHES: Final = (0, 8, 40)
 """Where the runs of a mutant's tests begin: the first few are mostly in one file, quick, and often enough."""
 QUICK: Final = 0.5
+NOTHING: Final = 0.03
+"""Up to so many seconds a case of a test costs less than to leave it out: a row of a table is often the only one that notices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,11 @@ class Tests:
     ) -> tuple[list[str], bool]:
         tests = self.recorded.tests
         cheap = sorted(names - self.red, key=lambda name: (name not in running, tests[name].seconds, name))
-        # One case of each test before a second of any: they are alike.
+        # One case of each test before a second of any, for they are alike; but cases that cost nothing are all asked.
         cases = Counter[str]()
         ranks: dict[str, int] = {}
         for name in cheap:
-            ranks[name] = cases[name.partition("[")[0]]
+            ranks[name] = cases[name.partition("[")[0]] if tests[name].seconds > NOTHING else 0
             cases[name.partition("[")[0]] += 1
         # A table is read by its own tests although they run no function of its module.
         own = {name for name in cheap if file_of(name).endswith(f"/test_{module.rpartition('.')[2]}.py")}

@@ -128,7 +128,7 @@ async def test_after_a_block_nothing_that_was_said_is_in_any_byte_of_the_folder(
         assert tables(anna) == live
 
 
-@pytest.mark.spec("A2ACP-215", "A2ACP-025")
+@pytest.mark.spec("A2ACP-215", "A2ACP-025", "A2ACP-072")
 async def test_one_packet_that_meets_a_mistake_of_ours_neither_stops_the_agent_nor_comes_again(
     tmp_path, monkeypatch
 ):

@@ -103,6 +103,24 @@ def test_the_device_is_asked_for_its_timezone(tmp_path, monkeypatch):
     assert setting_up.detected_zone(tmp_path) == "Europe/London"
 
 
+@pytest.mark.spec("A2ACP-230")
+@pytest.mark.parametrize(
+    ("profile", "device", "shown"),
+    [
+        ({"timezone": "Asia/Tokyo"}, "Africa/Cairo", "Asia/Tokyo"),
+        ({}, "Africa/Cairo", "Africa/Cairo"),
+        ({"timezone": ""}, "", "UTC"),
+        ({}, "", "UTC"),
+    ],
+)
+def test_the_timezone_shown_is_the_owners_else_the_devices_else_that_of_the_world(
+    monkeypatch, profile, device, shown
+):
+    monkeypatch.setattr(setting_up, "detected_zone", lambda: device)
+    found = setting_up.shown(profile, DEFAULT, done=False)
+    assert [one["value"] for one in found["prompts"] if one["key"] == "timezone"] == [shown]
+
+
 @pytest.mark.spec("A2ACP-230", "A2ACP-231")
 async def test_what_is_said_is_kept_at_once_and_enter_keeps_the_defaults(tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "Europe/London")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
-from tacit.c2a.retry import Annotations, Pace, may_repeat, passes, redeliver_after, retry_after_ms
+from tacit.c2a.retry import (
+    Annotations,
+    Pace,
+    is_unknown,
+    may_repeat,
+    passes,
+    redeliver_after,
+    retry_after_ms,
+)
 
 
 @pytest.mark.spec("C2A-167")
@@ -51,3 +59,17 @@ def test_time_heals_some_refusals_and_no_fault_of_the_peer() -> None:
     assert retry_after_ms(Refused("rate_limited", "", details={"retryAfterMs": 300})) == 300
     assert retry_after_ms(Refused("rate_limited", "", details={"retryAfterMs": "soon"})) is None
     assert retry_after_ms(Unavailable("away")) is None
+
+
+@pytest.mark.spec("C2A-171")
+@pytest.mark.parametrize(
+    ("error", "unknown"),
+    [
+        (Unavailable("away", unknown=True), True),
+        (Unavailable("away"), False),
+        (Refused("rate_limited", ""), False),
+        (ValueError("strange"), False),
+    ],
+)
+def test_only_a_hub_that_says_so_does_not_know_whether_it_happened(error, unknown) -> None:
+    assert is_unknown(error) is unknown

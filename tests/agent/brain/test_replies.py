@@ -241,6 +241,7 @@ def test_words_are_taken_when_they_say_what_the_details_say() -> None:
         assert words(summary).summaries == (summary,)
 
 
+@pytest.mark.spec("A2ACP-071", "A2ACP-075")
 @pytest.mark.parametrize(
     "said",
     [

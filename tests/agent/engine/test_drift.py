@@ -176,6 +176,7 @@ def test_the_asker_names_a_declined_field_again_once_and_only_with_another_purpo
         both.anna.decide(lambda ws, goal=goal: asking.change_intent(ws, thread, goal, "why not", "changed"))
         named = [one["field"] for one in both.anna.sent[-1].fields.get("additional_context_needed", [])]
         assert both.anna.sent[-1].type == "intent_update"
+        assert not both.anna.thread(thread).awaiting_user
         assert named.count("dietary") == expected, (number, named)
 
 

@@ -8,10 +8,14 @@ import pytest
 from tests.agent.arrangements import registered
 from tests.relay_support import Relay
 
+from tacit.agent.engine.answering import Answer
 from tacit.agent.io import calls
 from tacit.agent.io.agent import Agent
+from tacit.agent.io.outside import Outside
 from tacit.agent.io.taking import _ask_first
 from tacit.base.errors import Refused
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import SECOND
 
 
 async def test_tidying_up_leaves_alone_what_a_decision_is_about_to_name(tmp_path):
@@ -113,3 +117,61 @@ async def test_of_two_faces_that_answer_about_somebody_new_one_wins_and_the_othe
             known = anna.post.store.contact(peer)
             assert known is not None
             assert known.welcome != known.reputation.blocked
+
+
+@pytest.mark.spec("A2ACP-269")
+async def test_a_message_answers_what_was_asked_before_it_and_nothing_later(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna")
+        async with Agent(tmp_path / "anna", clock=relay.clock) as anna:
+
+            async def asked(name: str) -> str:
+                relay.clock.ahead += SECOND
+                peer = f"agent:{name}@{relay.domain}"
+                await anna.decide(lambda ws: _ask_first(ws, peer, f"thr_{name}"))
+                found = (await anna.pending())["questions"]
+                return next(one["question_id"] for one in found if one["thread_id"] == f"thr_{name}")
+
+            async def refused(question: str, via: str) -> str:
+                try:
+                    await anna.answer(question, Answer(refuse=True, via=via))
+                except Refused as fault:
+                    return fault.code
+                return ""
+
+            one, two = await asked("ben"), await asked("carl")
+            assert await refused(one, "message:m1") == ""
+            assert await refused(two, "message:m1") == "", "it may be about both"
+            three = await asked("dora")
+            assert await refused(three, "message:m1") == "message_too_old"
+            assert await refused(three, "message:m2") == ""
+            four = await asked("emil")
+            assert await refused(four, "page") == ""
+            five = await asked("fay")
+            assert await refused(five, "page") == "", "a page is no message"
+
+
+@pytest.mark.spec("A2ACP-166")
+async def test_what_was_opened_for_the_owners_settings_is_closed_with_them(tmp_path):
+    outside = Outside(tmp_path, lambda _name: None, SystemClock())
+    await outside.close()
+    session = outside._session()
+    assert outside._session() is session
+    assert not session.closed
+    await outside.close()
+    assert session.closed
+
+
+@pytest.mark.spec("A2ACP-194")
+async def test_what_can_still_be_called_off_with_somebody_is_what_is_open_with_that_one(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna", "ben", "carl")
+        async with Agent(tmp_path / "anna", clock=relay.clock) as anna:
+            begun = {}
+            for name in ("ben", "carl"):
+                peer = f"agent:{name}@{relay.domain}"
+                begun[peer] = (await anna.ask("dinner on Friday evening", [peer]))["thread_id"]
+            for peer, thread in begun.items():
+                known = await anna.known(peer)
+                named = [one["thread_id"] for one in known["can_be_undone"] if one["what"] == "open"]
+                assert named == [thread]

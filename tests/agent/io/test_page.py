@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from typing import Any
 
 import aiohttp
@@ -77,7 +78,16 @@ async def test_a_link_signs_in_once_and_the_page_is_served_under_the_hubs_own_po
             assert arrival.headers["Location"].startswith("/#open=")
         async with visitor._session.get(visitor.served.address) as front:
             assert front.headers["Content-Security-Policy"] == POLICY
-            assert b'data-face="agent"' in await front.read()
+            text = await front.read()
+            assert b'data-face="agent"' in text
+        named = sorted(set(re.findall(rb'/(assets/[^"]+)"', text)))
+        assert named
+        for one in named:
+            async with visitor._session.get(visitor.served.address + one.decode()) as part:
+                assert part.status == 200
+                assert "immutable" in part.headers["Cache-Control"]
+        async with visitor._session.get(visitor.served.address + "assets/none.js") as part:
+            assert part.status == 404
         await visitor.sign_in(link)
         assert (await visitor.call("pending")) == (200, {"ok": {"questions": []}})
         status, again = await visitor.post("/agent/open", {"link": link.rsplit("/", 1)[1]})

@@ -23,7 +23,9 @@ _DEPTH: Final = 3
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{6,}(?:={1,2})?")
 _BASE32: Final = re.compile(r"[A-Za-z2-7]{8,}={0,6}")
 _HEX: Final = re.compile(r"(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ :,_-]?){4,}")
-_ESCAPES: Final = re.compile(r"\\u\{?([0-9A-Fa-f]{4,6})\}?|\\x([0-9A-Fa-f]{2})")
+_ESCAPES: Final = re.compile(
+    r"\\u\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|\\x([0-9A-Fa-f]{2})"
+)
 _ALPHABET: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits
 
 
@@ -65,7 +67,7 @@ def _inside(text: str) -> Iterator[str]:
     if "&" in text:
         yield html.unescape(text)
     if "\\" in text:
-        yield _ESCAPES.sub(lambda found: _character(found[1] or found[2]), text)
+        yield _ESCAPES.sub(lambda found: _character(found[found.lastindex or 0]), text)
     if not text.isascii():
         for run in _TAGS.findall(text):
             yield "".join(chr(ord(one) - 0xE0000) for one in run)

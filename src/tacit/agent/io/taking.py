@@ -49,10 +49,11 @@ class Taking(Thinking):
             raise
         except (Refused, PeerFault) as fault:
             _log.warning("a packet is dropped: %s", type(fault).__name__)
-            await self.decide(lambda ws: _dropped(ws, one))
         except Exception as fault:  # noqa: BLE001 - one packet must not stop the agent, nor come for ever
             _log.error("a packet is dropped: %s", place_of(fault))
-            await self.decide(lambda ws: _dropped(ws, one))
+        else:
+            return
+        await self.decide(lambda ws: _dropped(ws, one))
 
     async def first_contacts(self) -> bool:
         """Somebody unknown has written: only the owner can let it in (A2ACP-032)."""

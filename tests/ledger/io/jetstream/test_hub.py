@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused
+from tacit.base.io.jetstream.connection import Patience
 from tacit.hub.config import BackupPlan, HubConfig, StreamPlan
 from tacit.hub.hub import Hub
-from tacit.ledger.io.jetstream.connection import Patience
 from tests.hub.room import WAIT, running
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, one, opened

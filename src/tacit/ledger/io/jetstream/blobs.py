@@ -10,19 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.io.jetstream.safety import wanted_config
+from tacit.base.shipping import Elsewhere, Taken
 from tacit.ledger.io.blobs import BlobFolder, Incoming
-from tacit.ledger.io.jetstream.connection import GUARD
-from tacit.ledger.io.jetstream.safety import wanted_config
-from tacit.ledger.shipping import Elsewhere, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
+    from tacit.base.io.jetstream.connection import NatsConnection
     from tacit.base.ports import Entropy
     from tacit.ledger.io.blobs import Stored
-    from tacit.ledger.io.jetstream.connection import NatsConnection
 
 PIECE: Final = 512 * 1024
 """Bytes of a piece; part of the format, since the same bytes must give the same pieces."""

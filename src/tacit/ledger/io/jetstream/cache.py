@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt
 from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.jetstream.connection import NatsConnection
+from tacit.base.io.jetstream.lease import SECONDS, Holder, Lease
 from tacit.base.io.private_file import write_private
 from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
-from tacit.ledger.io.jetstream.connection import NatsConnection
 from tacit.ledger.io.jetstream.erasing import erase
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
-from tacit.ledger.io.jetstream.lease import SECONDS, Holder, Lease
 from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.io.store import DATABASE, Options, Store
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.base.io.jetstream.connection import Patience
     from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
     from tacit.ledger.engine import Engine
-    from tacit.ledger.io.jetstream.connection import Patience
 
 log: Final = logging.getLogger("tacit.ledger")
 NODE: Final = "node.id"

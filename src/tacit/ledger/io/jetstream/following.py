@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.ledger.io.jetstream.connection import Delivery
+    from tacit.base.io.jetstream.connection import Delivery
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.shipment import StreamMessage
 

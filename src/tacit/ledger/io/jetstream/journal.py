@@ -14,6 +14,7 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.shipping import Fate, Tracking, again
 from tacit.ledger.commands import HUB, RecordBlob
 from tacit.ledger.io.journal import FIRST_LINK, NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.schema import SHIFT, STREAM
@@ -31,7 +32,6 @@ from tacit.ledger.shipment import (
     unpacked,
     unpacked_records,
 )
-from tacit.ledger.shipping import Fate, Tracking, again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

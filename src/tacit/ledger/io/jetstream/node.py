@@ -20,10 +20,10 @@ from tacit.ledger.io.writer_thread import WriterThread
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tacit.base.io.jetstream.connection import NatsConnection
+    from tacit.base.io.jetstream.lease import Lease
     from tacit.ledger.commands import Outcome
-    from tacit.ledger.io.jetstream.connection import NatsConnection
     from tacit.ledger.io.jetstream.journal import JetStreamJournal
-    from tacit.ledger.io.jetstream.lease import Lease
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.io.writer import Writer
     from tacit.ledger.io.writer_thread import Job

@@ -1,6 +1,6 @@
 """The ledger's stream, as a writer uses it.
 
-What an answer means is decided in `tacit.ledger.shipping`; here requests are made and answers are read.
+What an answer means is decided in `tacit.base.shipping`; here requests are made and answers are read.
 Everything is asked of the stream's leader: a replica may lag behind what was acknowledged.
 
 No message is ever changed. When the content of one has to go, another takes its place, under a subject that
@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.base.errors import Unavailable
-from tacit.ledger.io.jetstream.connection import GUARD, NatsConnection
-from tacit.ledger.io.jetstream.safety import wanted_config
+from tacit.base.io.jetstream.connection import GUARD, NatsConnection
+from tacit.base.io.jetstream.safety import wanted_config
+from tacit.base.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken, after
 from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
-from tacit.ledger.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken, after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tacit.base.io.jetstream.connection import Arrival, Patience, StoredMessage
     from tacit.base.nats_access import NatsAccess
-    from tacit.ledger.io.jetstream.connection import Arrival, Patience, StoredMessage
+    from tacit.base.shipping import Answer, Tracking
     from tacit.ledger.shipment import Shipment
-    from tacit.ledger.shipping import Answer, Tracking
 
 BATCH_ID: Final = "Tacit-Batch"
 VERSION: Final = "Tacit-Format"

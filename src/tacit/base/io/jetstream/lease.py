@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.ledger.io.jetstream.connection import GUARD
-from tacit.ledger.shipping import Elsewhere, Taken
+from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.shipping import Elsewhere, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tacit.ledger.io.jetstream.connection import NatsConnection
+    from tacit.base.io.jetstream.connection import NatsConnection
 
 log: Final = logging.getLogger("tacit.ledger")
 SUFFIX: Final = "_NODE"

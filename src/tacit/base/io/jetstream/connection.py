@@ -1,7 +1,7 @@
 """A connection to NATS on a loop of its own thread, called from other threads: here alone NATS is spoken.
 
 On a loop of its own since a connection must answer pings while nobody calls. Questions about a stream are
-asked again while it has no leader. What an answer to a publish means is decided in `tacit.ledger.shipping`.
+asked again while it has no leader. What an answer to a publish means is decided in `tacit.base.shipping`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from tacit.base.errors import Refused, TacitError, Unavailable
-from tacit.base.nats_access import NatsAccess, to_servers
-from tacit.ledger.io.jetstream.login import (
+from tacit.base.io.jetstream.login import (
     INBOXES,
     NO_TLS,
     denied_subject,
@@ -30,8 +29,9 @@ from tacit.ledger.io.jetstream.login import (
     not_permitted,
     options_for,
 )
-from tacit.ledger.io.jetstream.safety import is_old, unsafe
-from tacit.ledger.shipping import Declined, Elsewhere, Nobody, Silence, Taken
+from tacit.base.io.jetstream.safety import is_old, unsafe
+from tacit.base.nats_access import NatsAccess, to_servers
+from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
     from nats.aio.subscription import Subscription
 
-    from tacit.ledger.shipping import Answer
+    from tacit.base.shipping import Answer
 
 T = TypeVar("T")
-log: Final = logging.getLogger("tacit.ledger")
+log: Final = logging.getLogger("tacit.nats")
 WRONG_END: Final = frozenset({10071, 10164})
 """The subject does not end with the sequence that was expected."""
 PASSING: Final = frozenset({10008, 10009, 10074})
