@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tacit.base.shipping import Answer
 
 T = TypeVar("T")
-log: Final = logging.getLogger("tacit.ledger")
+log: Final = logging.getLogger("tacit.nats")
 WRONG_END: Final = frozenset({10071, 10164})
 """The subject does not end with the sequence that was expected."""
 PASSING: Final = frozenset({10008, 10009, 10074})
