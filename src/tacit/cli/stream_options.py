@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from tacit.hub.config import StreamPlan
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 F = TypeVar("F", bound="Callable[..., Any]")
 _OPTIONS: Final = (
@@ -25,13 +27,29 @@ _OPTIONS: Final = (
     click.option(
         "--nats-creds",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Credentials for the servers.",
+        help="Credentials for the servers: what NATS tools write, or a line user:password.",
+    ),
+    click.option(
+        "--nats-ca",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="The CA that signed the servers' certificates (PEM); nothing goes unencrypted then.",
     ),
 )
 
 
 def stream_options(command: F) -> F:
-    """The name, the replicas and the credentials."""
+    """The name, the replicas, the credentials and the CA."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def plan_of(servers: Sequence[str], given: dict[str, Any]) -> StreamPlan:
+    """Where the ledger is; what these options were given is taken from `given`."""
+    return StreamPlan(
+        tuple(servers),
+        given.pop("nats_stream"),
+        given.pop("nats_replicas"),
+        given.pop("nats_creds"),
+        given.pop("nats_ca"),
+    )

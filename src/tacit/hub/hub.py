@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Here
-from tacit.base.errors import Refused
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
@@ -31,6 +30,7 @@ from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
 from tacit.hub.sign_in_links import SignInLinks
+from tacit.hub.stream_access import served
 from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
@@ -86,21 +86,9 @@ def _opened(config: HubConfig, options: Options) -> tuple[Store, NodeTransport |
     if config.stream is None:
         elsewhere = writer_process if config.writer == "process" else None
         return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere), None
-    try:
-        from tacit.ledger.io.jetstream.cache import ServedStream
-    except ModuleNotFoundError as error:
-        raise Refused("not_installed", "--nats needs the extra: pip install 'tacit[scale]'") from error
-    plan = config.stream
-    served = ServedStream(
-        plan.servers,
-        plan.stream,
-        config.data,
-        options.entropy,
-        replicas=plan.replicas,
-        credentials=plan.credentials,
-        lease_seconds=plan.lease_seconds,
+    store, node = served(config.stream, config.data, options.entropy).open(
+        config.data, options, AttentionEngine
     )
-    store, node = served.open(config.data, options, AttentionEngine)
     store.transport = transport = NodeTransport(store.transport, node)
     return store, transport
 

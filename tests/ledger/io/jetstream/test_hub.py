@@ -120,15 +120,16 @@ async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) ->
     permitted = re.search(r"```nats\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert permitted is not None
     server = one(tmp_path / "server", permitted[1].replace("…", "secret"))
-    url = server.url.replace("//", "//hub:secret@")
+    (tmp_path / "hub.creds").write_text("hub:secret")
+    asked = StreamPlan((server.url,), replicas=1, credentials=tmp_path / "hub.creds")
     try:
         for _ in range(2):
-            async with running(tmp_path / "data", stream=StreamPlan((url,), replicas=1)) as room:
+            async with running(tmp_path / "data", stream=asked) as room:
                 group = await room.group()
                 said = await room.say(group, "a-hubs-secret")
                 await room.ok("POST", f"/v1/groups/{group}/blobs", data=b"bytes")
                 await room.ok("POST", f"/v1/groups/{group}/events/{said['id']}/delete", json={})
-                async with running(tmp_path / "two", stream=StreamPlan((url,), replicas=1)) as other:
+                async with running(tmp_path / "two", stream=asked) as other:
                     await other.say(group, "through the other")
                     await room.say(group, "through the first")
                     async with asyncio.timeout(WAIT):

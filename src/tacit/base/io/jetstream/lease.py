@@ -67,6 +67,7 @@ class Lease:
         self._holder = holder
         self._asked = f"tacit.{ledger}.holder"
         self._free = f"tacit.{ledger}.free"
+        self._probe = f"tacit.{ledger}.probe"
         self.seconds: Final = seconds
         self._sequence = 0
         self._until = 0.0
@@ -94,9 +95,12 @@ class Lease:
             "max_age": int(self.seconds * 1_000_000_000),
             "duplicate_window": int(self.seconds * 1_000_000_000),
         }
+        await self._connection.require_permitted(self._name, "CREATE")
         made = await self._connection.ask(self._name, "CREATE", wanted)
         if made.error is not None:
             raise Refused("no_stream", f"the lease cannot be kept (NATS error {made.error.err_code})")
+        await self._connection.require_permitted(self._name, "MSG.GET", "MSG.DELETE")
+        await self._connection.require_talk(self._probe)
         if not await self._take_or_retake() and alone:
             await self._wait_until_free()
         await self._connection.hear(self._free, self._freed)
@@ -167,7 +171,7 @@ class Lease:
                 await self._take_or_retake()
             if was_held != self.is_held:
                 was_held = self.is_held
-                log.warning("the lease of the ledger is %s", "held" if was_held else "lost")
+                log.warning("the lease of %s is %s", self._name, "held" if was_held else "lost")
                 self.on_change(was_held)
             await self._answer_while_held()
 
@@ -186,4 +190,4 @@ class Lease:
             await self._answer_while_held()
             await self._connection.say(self._free, b"")
         except Unavailable:
-            log.warning("the lease of the ledger could not be given back: it expires")
+            log.warning("the lease of %s could not be given back: it expires", self._name)

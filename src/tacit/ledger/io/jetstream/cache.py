@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.io.jetstream.connection import Patience
+    from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
     from tacit.ledger.engine import Engine
 
@@ -44,13 +45,12 @@ class ServedStream:
 
     def __init__(
         self,
-        servers: Sequence[str],
+        servers: Sequence[str] | NatsAccess,
         name: str,
         folder: Path,
         entropy: Entropy,
         *,
         replicas: int = 3,
-        credentials: Path | None = None,
         patience: Patience | None = None,
         lease_seconds: float = SECONDS,
         alone: bool = False,
@@ -60,7 +60,7 @@ class ServedStream:
         # A second hub on this folder would be taken for the first one, come back.
         lock = FolderLock(folder, purpose="tacit hub")
         try:
-            connection = NatsConnection(servers, patience, credentials)
+            connection = NatsConnection(servers, patience)
             try:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
                 # Its address is new with every start: what was said to an earlier one is not for it.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tacit.base.io.jetstream.connection import Arrival, Patience, StoredMessage
+    from tacit.base.nats_access import NatsAccess
     from tacit.base.shipping import Answer, Tracking
     from tacit.ledger.shipment import Shipment
 
@@ -42,7 +43,7 @@ class JetStream:
 
     def __init__(
         self,
-        servers: Sequence[str] | NatsConnection,
+        servers: Sequence[str] | NatsAccess | NatsConnection,
         name: str = "TACIT",
         *,
         replicas: int = 3,
@@ -54,12 +55,17 @@ class JetStream:
         given = isinstance(servers, NatsConnection)
         self.connection: Final = servers if given else NatsConnection(servers, patience)
         try:
-            self.created: Final = self.connection.wait(
-                self.connection.entrust(wanted_config(name, replicas))
-            ).created
+            self.created: Final = self.connection.wait(self._made_sure_of())
         except BaseException:
             self.connection.close()
             raise
+
+    async def _made_sure_of(self) -> str:
+        created = (await self.connection.entrust(wanted_config(self.name, self.replicas))).created
+        await self.connection.require_allowed(
+            f"$JS.API.CONSUMER.CREATE.{self.name}", f"$JS.FC.{self.name}.probe"
+        )
+        return created
 
     @property
     def tries(self) -> int:
