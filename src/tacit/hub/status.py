@@ -47,12 +47,23 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
             "pending": waiting.events,
             "oldest_s": round(max(0, clock.now() - waiting.since) / SECOND, 3) if waiting.since else 0.0,
         },
+        "nodes": _nodes(hub),
         "quotas": {
             "refused": quotas.refused if quotas is not None else 0,
             "fullest": round(max((one.share for one in uses), default=0.0), 4),
             "near": [_shown(one) for one in near[:MOST_SHOWN]],
         },
     }
+
+
+def _nodes(hub: Hub) -> list[dict[str, object]]:
+    """The hubs that share the ledger, this one first; empty where it is the hub's own."""
+    beats = hub.neighbours.beats() if hub.neighbours is not None else []
+    end = max((beat.reached for beat in beats), default=0)
+    return [
+        {"machine": beat.machine, "writes": beat.writes, "behind": end - beat.reached, "here": not number}
+        for number, beat in enumerate(beats)
+    ]
 
 
 def _shown(use: QuotaUse) -> dict[str, object]:

@@ -14,7 +14,7 @@ from tests.hub.c2a.stage import Agent, Stage, staged
 from tests.hub.c2a.test_people import Receiver
 from tests.hub.room import WAIT, Socket
 from tests.ledger.io.jetstream.servers import new_name
-from tests.ledger.io.jetstream.test_nodes import LONG, same, until
+from tests.ledger.io.jetstream.test_nodes import LONG, let_in, same, until
 from tests.ledger.world import HandClock, SeededEntropy
 
 if TYPE_CHECKING:
@@ -27,18 +27,20 @@ if TYPE_CHECKING:
 class Nodes:
     """Two nodes with one clock and one group; the first writes."""
 
-    def __init__(self, one: Stage, other: Stage, stack: AsyncExitStack) -> None:
+    def __init__(self, one: Stage, other: Stage) -> None:
         self.one = one
         self.other = other
-        self._stack = stack
 
     async def agent(self, at: Stage, name: str, **given: Any) -> Agent:
         """An agent that is connected to one of them."""
-        if name not in self.one.tokens:
-            await self.one.member(name, **given)
-            await same(self.one, self.other, self.one.group_id)
-        at.tokens[name] = self.one.tokens[name]
+        await self.member(name, **given)
         return await at.agent(name)
+
+    async def member(self, name: str, **given: Any) -> None:
+        """An actor that both of them let in."""
+        token = self.other.tokens[name] = await self.one.member(name, **given)
+        await same(self.one, self.other, self.one.group_id)
+        await let_in(token, self.one, self.other)
 
     async def are_seen(self, *names: str) -> None:
         """Wait until both nodes know that these are connected, wherever they are."""
@@ -63,7 +65,7 @@ async def nodes(tmp_path: Path, server: Server) -> AsyncIterator[Nodes]:
         await one.open()
         other.group_id = one.group_id
         await same(one, other, one.group_id)
-        yield Nodes(one, other, stack)
+        yield Nodes(one, other)
 
 
 @pytest.mark.spec("C2A-006", "C2A-027")
@@ -120,9 +122,7 @@ async def test_the_node_that_writes_counts_no_silence_of_who_is_heard_at_another
 
 @pytest.mark.spec("C2A-027")
 async def test_the_last_connection_wins_at_whatever_node(nodes: Nodes) -> None:
-    await nodes.one.member("ann")
-    await same(nodes.one, nodes.other, nodes.one.group_id)
-    nodes.other.tokens["ann"] = nodes.one.tokens["ann"]
+    await nodes.member("ann")
     async with nodes.one.wire("ann") as first:
         await nodes.are_seen("ann")
         nodes.one.clock.move(1)
@@ -136,6 +136,7 @@ async def test_people_see_who_types_and_who_is_there_at_other_nodes(nodes: Nodes
     group = nodes.one.group_id
     person = await nodes.one.person("eve")
     await same(nodes.one, nodes.other, group)
+    await let_in(person, nodes.other)
     async with nodes.one.socket() as owner:
         await owner.call("follow", group_id=group)
         async with nodes.other.socket(person) as eve:
@@ -157,8 +158,7 @@ async def told_of(follower: Socket, name: str, status: str) -> None:
 
 async def test_webhooks_are_called_by_one_node_and_by_the_next_when_it_stops(nodes: Nodes) -> None:
     """Whichever node was asked to set it, and whoever writes."""
-    await nodes.one.member("ann")
-    await same(nodes.one, nodes.other, nodes.one.group_id)
+    await nodes.member("ann")
     async with Receiver() as receiver:
         await receiver.hook(nodes.other, "ann")
         first = await nodes.other.tell("@ann by the first?")
