@@ -198,6 +198,7 @@ class NatsConnection:
         self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-nats", daemon=True)
         self._thread.start()
         self._client: Client | None = None
+        self._posted: set[asyncio.Task[None]] = set()
         try:
             self.wait(self._open())
         except BaseException:
@@ -211,6 +212,16 @@ class NatsConnection:
     def start(self, coroutine: Coroutine[Any, Any, None]) -> Future[None]:
         """Have something run beside, until it is stopped."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something done soon, in the order of calling, without waiting; not any more when it closes."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._begin, work)
+
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        task = self._loop.create_task(work())
+        self._posted.add(task)
+        task.add_done_callback(self._posted.discard)
 
     def stop(self, running: Future[None]) -> None:
         """End what was started; returns when it has ended."""
