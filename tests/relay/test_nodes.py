@@ -41,7 +41,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def stream(server: Server) -> RelayStream:
-    return RelayStream([server.url], new_name(), 1, patience=PATIENT, lease_seconds=2.0)
+    # A lease that no slow machine loses: it moves when it is given back.
+    return RelayStream([server.url], new_name(), 1, patience=PATIENT, lease_seconds=60.0)
 
 
 @contextlib.asynccontextmanager

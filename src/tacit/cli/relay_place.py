@@ -114,7 +114,7 @@ def relay_stream(options: dict[str, Any]) -> RelayStream | None:
         from tacit.relay.io.jetstream.opening import RelayStream
     except ModuleNotFoundError as error:
         raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
-    plan = plan_of(options["nats"], options)
+    plan = plan_of(options["nats"], dict(options))
     return RelayStream(access_of(plan), plan.stream, plan.replicas)
 
 
