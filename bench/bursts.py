@@ -6,8 +6,9 @@ The log and its truth are those of `chatlog`: what X replied to is a question of
 lines that people said go on with it (or that it goes on with), two minutes from one to the next at most, none of
 them behind X's own word to that author. X is the agent, of which the product decides every line; what it gets goes
 to the product's own conduct, one for each asker, so that nobody waits for another's question. A model thinks for
-`--thinks` seconds and then answers. A question is whole when one answered turn has all of its lines; the wait is
-from its last line to the beginning of that turn. A line that is asked alone gives the wait of a one-liner, where the
+`--thinks` seconds and then answers. A question is whole when one answered turn has all of its lines, but for those that
+C2A-067 keeps silent ("ok", ":)"); the wait is from its last line to the beginning of that turn. "Within the cap" are
+those that C2A-086 lets an agent wait for: all lines within half a minute. A line that is asked alone gives the wait of a one-liner, where the
 agent had nothing else of its author's to do.
 
 The clock is the log's. Where that says the minute and not the second, the figures are given twice: by the log's own
@@ -27,12 +28,13 @@ from typing import TYPE_CHECKING, Any
 
 from bench.chatlog import BEGINS, Room, aims, days_of, listeners, person_id, read_log
 
-from tacit.attention.decide.decide import entry_of
+from tacit.attention.decide.decide import entry_of, situation_in
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.read import bursts
 from tacit.attention.read.calls import CallStrength, calls
 from tacit.attention.read.form import Ending, ending_of
 from tacit.attention.read.prose import prose
+from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.c2a.messages import Delivered, Part
 from tacit.c2a.vocabulary import Mode, Priority
@@ -123,6 +125,8 @@ class Simulation:
         self.agent, self.thinks = agent, int(thinks_s * SECOND)
         self.askers: dict[str, Asker] = {}
         self.recent: list[tuple[str, Moment, ParsedMessage, str]] = []
+        self.silent: set[str] = set()
+        """Lines that are thanks or a receipt, which no turn is made of."""
         self.free: set[str] = set()
         """Lines that came when nothing of their author's was asked or under way."""
 
@@ -141,6 +145,8 @@ class Simulation:
         said = decisions.parsed
         assert said is not None
         decision = decisions[self.room.id]
+        if situation_in(decision) is Situation.GRATITUDE:
+            self.silent.add(event.id)
         if not own and decision.mode in TURNS:
             if decision.mode is Mode.BUFFERED and self.room.id in said.target.agents and bursts.called(said):
                 self._before(said, at)
@@ -222,20 +228,25 @@ def measured(rows: list[dict[str, Any]], *, every: int, thinks_s: float, spread:
                 simulation.take(row)
             turns = simulation.finish()
             for lines in questions(day, agent):
-                ids = {f"e{n}" for n in lines}
+                ids = {f"e{n}" for n in lines} - simulation.silent
                 whole = [began for turn, began in turns.items() if ids <= turn]
                 wait = (min(whole) - at[lines[-1]]) / SECOND if whole else None
-                if len(lines) > 1:
+                if len(ids) > 1:
+                    reached = any(ids & turn for turn in turns)
+                    near = at[lines[-1]] - at[lines[0]] <= DEFAULTS.compose_cap_ms * 1000
                     several["all"] += 1
-                    several["reached"] += any(ids & turn for turn in turns)
+                    several["reached"] += reached
                     several["whole"] += wait is not None
+                    several["near"] += near and reached
+                    several["near_whole"] += near and wait is not None
                     waits += [] if wait is None else [max(0.0, wait)]
-                elif wait is not None and ids <= simulation.free:
+                elif wait is not None and len(lines) == 1 and ids <= simulation.free:
                     called = (simulation.room.id, agent)
                     alone[ending_of(texts[lines[0]], called)].append(max(0.0, wait))
     return {
         "thinks_s": thinks_s, "clock": "spread" if spread else "the log's", "questions": several["all"], "reached": several["reached"],
         "whole": several["whole"], "whole_of_reached": _share(several["whole"], several["reached"]),
+        "near": several["near"], "near_whole": _share(several["near_whole"], several["near"]),
         "median_wait_s": _median(waits),
         "alone": {
             str(one): {"count": len(found), "median_s": _median(found), "most_s": round(max(found), 2)}
@@ -256,7 +267,7 @@ def page(found: list[dict[str, Any]], name: str, every: int) -> str:
     """The part of the page that these figures are."""
     rows = [
         f"| {one['clock']} | {one['thinks_s']:g} s | {one['questions']} | {one['reached']} | {one['whole']}"
-        f" | {one['whole_of_reached']:.1%} | {one['median_wait_s']} s |"
+        f" | {one['whole_of_reached']:.1%} | {one['near_whole']:.1%} of {one['near']} | {one['median_wait_s']} s |"
         for one in found
     ]
     alone = [
@@ -269,10 +280,11 @@ def page(found: list[dict[str, Any]], name: str, every: int) -> str:
             BEGIN, "### Questions in several lines", "",
             (f"`python -m bench.bursts {name}`, {days} of the log, each of its fifteen most active speakers as the agent in"
             " turn. The log's clock knows minutes: by it the lines of a minute come at once, those of the next a minute later;"
-            " spread evenly over the minute they are further apart than people write."), "",
+            " spread evenly over the minute they are further apart than people write. An agent may wait for half a minute in all"
+            " (C2A-086), so what is further apart than that it cannot have whole."), "",
             ("| clock | a turn takes | questions in several lines | reached the agent | whole | of those that reached it"
-            " | median wait behind the last line |"),
-            "|---|---|---|---|---|---|---|", *rows, "", "Lines that are a question alone, by how they end (the longest are turns that were begun anew, as their author went on):", "",
+            " | within the cap | median wait behind the last line |"),
+            "|---|---|---|---|---|---|---|---|", *rows, "", "Lines that are a question alone, by how they end (the longest are turns that were begun anew, as their author went on):", "",
             "| ends | lines | median wait | longest |", "|---|---|---|---|", *alone, END,
         ]
     )  # fmt: skip
@@ -294,7 +306,7 @@ def main() -> int:
     )
     parser.add_argument("log", type=Path)
     parser.add_argument("--every", type=int, default=1, help="only every so-many-th day")
-    parser.add_argument("--thinks", type=float, nargs="+", default=[15.0, 60.0])
+    parser.add_argument("--thinks", type=float, nargs="+", default=[15.0, 30.0, 60.0])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
     options = parser.parse_args()

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
+from tacit.base.shipping import Tracking
 from tacit.ledger.commands import Append, Committed
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.shipment import Part, Shipment
-from tacit.ledger.shipping import Tracking
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:

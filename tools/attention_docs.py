@@ -168,8 +168,8 @@ is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model
 same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
 between two nothing goes on, and nothing after thanks; after {sure} minutes, or where the two had no word yet, a line knocks
 at most (and where they had none, from {first} on);
-whoever calls somebody else by name has turned to them; thanks oblige nobody; being sent away takes a name; and
-"never mind" without one calls a question off only until it is answered, later it is a remark.
+whoever calls somebody else by name has turned to them; a question to whoever knows ("does anyone …?") is the room's;
+thanks oblige nobody; being sent away takes a name; and "never mind" without one calls a question off only until it is answered, later it is a remark.
 
 An owner turns all this off with the setting `dialogue` (names only). `tacit why` and the page name the cues.
 """
@@ -300,10 +300,11 @@ add a language, add its file, and its lines to `tests/attention/corpus/languages
 | `safety`, `approval`, `blocker`, `assignment`, `request` | asks for that, wherever it stands |
 | `imperative`, `question` | asks, when a clause begins with it |
 | `asking` | is a question even without its mark |
+| `anybody` | asks whoever knows, when it asks: no agent's in particular, also in a dialogue |
 | `thanks`, `acknowledged`, `greeting`, `filler` | is that when every clause of it is one of these |
 | `status` | reports, when it begins so |
 | `leave`, `call_off`, `hold` | is an order when it is one from its first word to its last, with `courtesy` and `reason` |
-| `hail`, `after_name`, `and`, `not`, `not_you`, `title` | calls somebody by a name without a sign, or takes a name out |
+| `hail`, `before_name`, `after_name`, `and`, `not`, `not_you`, `title` | calls somebody by a name without a sign, or takes a name out |
 | `common` | is in this language: words that others lack |
 
 An order ends work or sends somebody away, so no word of a sentence is enough for one, in any language. A language

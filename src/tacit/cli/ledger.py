@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -13,7 +13,7 @@ from tacit.attention.io.redacting import Redacting
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
-from tacit.cli.stream_options import stream_options
+from tacit.cli.stream_options import plan_of, stream_options
 from tacit.cli.terminal import styled
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep, verification
@@ -163,9 +163,7 @@ def copy(
     session: CliSession,
     to: tuple[str, ...],
     out_of: tuple[str, ...],
-    nats_stream: str,
-    nats_replicas: int,
-    nats_creds: Path | None,
+    **given: Any,
 ) -> None:
     """Move a ledger whose hub is stopped between its folder and a NATS stream; every event is verified."""
     if bool(to) == bool(out_of):
@@ -174,22 +172,19 @@ def copy(
         _folder(session)
     elif (session.data / DATABASE).exists():
         raise Refused("not_empty", f"there is a ledger in {session.data}: give an empty folder with --data")
-    try:
-        from tacit.ledger.io.jetstream.cache import ServedStream
-        from tacit.ledger.io.jetstream.copying import copy_in, copy_out
-    except ModuleNotFoundError as error:
-        raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+    from tacit.hub.stream_access import served
+
     entropy = SystemEntropy()
-    served = ServedStream(
-        to or out_of, nats_stream, session.data, entropy, replicas=nats_replicas, credentials=nats_creds
-    )
+    held = served(plan_of(to or out_of, given), session.data, entropy, alone=True)
+    from tacit.ledger.io.jetstream.copying import copy_in, copy_out
+
     try:
         if to:
-            count = copy_in(session.data, served.stream, entropy)
+            count = copy_in(session.data, held.stream, entropy)
         else:
-            count = copy_out(session.data, served.stream, AttentionEngine, entropy)
+            count = copy_out(session.data, held.stream, AttentionEngine, entropy)
     finally:
-        served.close()
+        held.close()
     if session.as_json:
         session.print_json({"events": count})
         return

@@ -14,7 +14,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.cli.outcome import OF_THE_DISK
 from tacit.cli.session import CliSession, beside_hub, pass_session
-from tacit.cli.stream_options import stream_options
+from tacit.cli.stream_options import plan_of, stream_options
 from tacit.cli.terminal import bold
 from tacit.hub import logs
 from tacit.hub.config import (
@@ -22,7 +22,6 @@ from tacit.hub.config import (
     BackupPlan,
     HubConfig,
     Limits,
-    StreamPlan,
     default_readers,
     default_writer,
     is_loopback,
@@ -187,7 +186,8 @@ def up(
     as_json = bool(given.pop("log_json")) or not sys.stderr.isatty()
     logs.set_up(as_json=as_json)
     origins, services = given.pop("allow_origin"), given.pop("allow_service")
-    stream = _stream(given)
+    plan_of_stream = plan_of(cast("tuple[str, ...]", given.pop("servers")), given)
+    stream = plan_of_stream if plan_of_stream.servers else None
     writer = cast("Writer", given.pop("writer") or ("thread" if stream else default_writer()))
     crew = given.pop("crew")
     if crew is None:
@@ -224,17 +224,6 @@ def up(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
-
-
-def _stream(given: dict[str, object]) -> StreamPlan | None:
-    """Where the ledger is, if servers were named."""
-    plan = StreamPlan(
-        cast("tuple[str, ...]", given.pop("servers")),
-        cast("str", given.pop("nats_stream")),
-        cast("int", given.pop("nats_replicas")),
-        cast("Path | None", given.pop("nats_creds")),
-    )
-    return plan if plan.servers else None
 
 
 def _plan(folder: object, every: int, keep: int, passphrase_file: object) -> BackupPlan | None:

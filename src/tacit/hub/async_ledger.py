@@ -107,11 +107,25 @@ class AsyncLedger:
         if self.store.is_unsettled and not self._asks_again:
             self._asks_again = True
             asyncio.get_running_loop().call_later(ASKED_AGAIN_SECONDS, self._ask_again)
+        self._answer(callers, outcomes)
+
+    def answer(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
+        """Answer with what another node did: its events come by themselves, and are told of then."""
+        faults = [one for one in outcomes if isinstance(one, (Unavailable, Corrupt))]
+        self.failing = str(faults[0]) if faults else None
+        self._answer(callers, outcomes)
+
+    def _answer(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         for done, outcome in zip(callers, outcomes, strict=True):
             done(outcome)
         self._open -= len(callers)
         if not self._open:
             self._settled.set()
+
+    def expect_one(self) -> None:
+        """One more command will be answered, which did not come through here."""
+        self._open += 1
+        self._settled.clear()
 
     def _publish(self, outcomes: Iterable[Outcome]) -> Unavailable | Corrupt | None:
         """Let everybody know of events that have just become durable; the first failure, if there is one."""
@@ -207,8 +221,7 @@ class AsyncLedger:
             sort = sort_of_call(command.name, command.arguments)
             self._within(command.group_id, Charge(command.session, 0, sort))
         self._transport.submit(command, done)
-        self._open += 1
-        self._settled.clear()
+        self.expect_one()
 
     def _require(self, wanted: Submission) -> None:
         if wanted.by == USER:

@@ -89,6 +89,10 @@ class StreamPlan:
     stream: str = "TACIT"
     replicas: int = 3
     credentials: Path | None = None
+    ca: Path | None = None
+    """Who signed for the servers, if not one of those that every machine knows."""
+    lease_seconds: float = 15.0
+    """After how long another node writes when the one that did has died."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,10 @@ class Registry:
         """The public ids of every live token."""
         return frozenset(one.token_id for one in self._live.values())
 
+    def of_owner(self) -> list[str]:
+        """The token ids of the owner that no sign-in link made."""
+        return [one.token_id for one in self._live.values() if one.is_owner and not one.is_browser]
+
     def of(self, group_id: str, principal: str) -> list[str]:
         """The token ids of one principal in a group."""
         return [

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Here
-from tacit.base.errors import Refused
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
@@ -24,15 +23,19 @@ from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.hub.neighbours import Neighbours
+from tacit.hub.node_transport import NodeTransport
 from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
 from tacit.hub.sign_in_links import SignInLinks
+from tacit.hub.stream_access import served
 from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
-from tacit.ledger.commands import AdoptOwnerToken
+from tacit.ledger.commands import AdoptOwnerToken, IssueCredential, Ping
+from tacit.ledger.io import erasure
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM, USER
 
@@ -78,24 +81,16 @@ def _charged(event: StoredEvent) -> Charge:
     return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
-def _opened(config: HubConfig, options: Options) -> Store:
+def _opened(config: HubConfig, options: Options) -> tuple[Store, NodeTransport | None]:
+    """The store, and the way to the other nodes where a ledger has several."""
     if config.stream is None:
         elsewhere = writer_process if config.writer == "process" else None
-        return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere)
-    try:
-        from tacit.ledger.io.jetstream.cache import ServedStream
-    except ModuleNotFoundError as error:
-        raise Refused("not_installed", "--nats needs the extra: pip install 'tacit[scale]'") from error
-    plan = config.stream
-    served = ServedStream(
-        plan.servers,
-        plan.stream,
-        config.data,
-        options.entropy,
-        replicas=plan.replicas,
-        credentials=plan.credentials,
+        return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere), None
+    store, node = served(config.stream, config.data, options.entropy).open(
+        config.data, options, AttentionEngine
     )
-    return served.open(config.data, options, AttentionEngine)
+    store.transport = transport = NodeTransport(store.transport, node)
+    return store, transport
 
 
 class Hub:
@@ -104,7 +99,9 @@ class Hub:
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         config.check()
         self.config = config
-        self.store = _opened(config, options or Options(settings=config.settings, clock=SteadyClock()))
+        self.store, self.nodes = _opened(
+            config, options or Options(settings=config.settings, clock=SteadyClock())
+        )
         self.metrics = Metrics()
         self.live = Live(
             self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
@@ -145,6 +142,46 @@ class Hub:
         self.on_revoked: dict[Callable[[str], None], None] = {}
         self.on_stop: dict[Callable[[], None], None] = {}
         self.is_first_start = False
+        self.neighbours: Neighbours | None = None
+        if self.nodes is not None:
+            self.neighbours = Neighbours(self.nodes, self.host, self.live)
+            self._take_part_in(self.nodes, self.neighbours)
+
+    def _take_part_in(self, nodes: NodeTransport, neighbours: Neighbours) -> None:
+        """One of several nodes: act for all of them while this one writes, and follow while it does not."""
+        nodes.is_stopping = lambda: self.ledger.is_closing
+        nodes.on_taken = self.ledger.expect_one
+        nodes.answer = self.ledger.answer
+        nodes.on_record = lambda: self.host.spawn(self._load_records())
+        nodes.on_change = self._lease_changed
+        self.host.acts = self.hooks.acts = self.host.dispatch.has_drafts = lambda: nodes.holds
+        neighbours.on_left = lambda group_id, session: self.host.spawn(self.hooks.back(group_id, session))
+
+    def _lease_changed(self, holds: bool) -> None:
+        if not self.ledger.is_closing:
+            self.host.spawn(self._act() if holds else self._follow())
+
+    async def _act(self) -> None:
+        """This node writes now: its writer is told who is here, and time and webhooks are its to see to."""
+        await self.ledger.record(Ping())  # the writer has read the stream to its end by then
+        self.host.tell_writer_anew()
+        for group_id in self.neighbours.groups() if self.neighbours is not None else ():
+            self.host.tell_writer(group_id)
+        await self.host.take_up_time()
+        await self.hooks.sync()
+
+    async def _follow(self) -> None:
+        """Another node writes, or none: what acts for all is its business."""
+        self.host.leave_time()
+        await self.hooks.sync()
+
+    async def give_way(self) -> None:
+        """Let another node write as soon as nothing is left to do here; called when nothing more is taken."""
+        if self.nodes is None or self.neighbours is None:
+            return
+        self.neighbours.leave()
+        if not await self.ledger.read(lambda reader: erasure.is_pending(reader.connection)):
+            await asyncio.get_running_loop().run_in_executor(None, self.nodes.give_up)
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
@@ -158,6 +195,8 @@ class Hub:
             await self.readers.open()
         await self.host.open()
         await self.hooks.open()
+        if self.neighbours is not None:
+            self.host.spawn(self.neighbours.run())
 
     async def _count_today(self) -> None:
         """The quotas go on where the ledger says they stand: a restart forgives nothing."""
@@ -212,7 +251,12 @@ class Hub:
             _keep_token(path, token)
         if self.registry.find(token) is None:
             kept = digest(token)
-            await self.ledger.record(AdoptOwnerToken(kept, "tok_owner_" + kept[:6].hex(), USER))
+            token_id = "tok_owner_" + kept[:6].hex()
+            if self.nodes is not None and self.registry.of_owner():
+                # The owner came in by another node: this one lets them in too, and ends nothing.
+                await self.ledger.record(IssueCredential(kept, token_id, USER))
+            else:
+                await self.ledger.record(AdoptOwnerToken(kept, token_id, USER))
             await self.ledger.read(lambda reader: self.registry.load(reader.connection))
 
     @property
@@ -246,10 +290,12 @@ class Hub:
         """Somebody is writing: people see it, and harnesses wait (C2A-084); in private the parties alone."""
         self.live.signal(group_id, by, conversation_id, parties)
         self.host.typing(group_id, by, conversation_id, parties)
+        if self.neighbours is not None:
+            self.neighbours.types(group_id, by, conversation_id, parties)
 
     def _here(self, group_id: str) -> Here:
         """Who is connected: agents as their harnesses say, people by their open windows."""
-        agents = {link.session: (link.status, link.detail) for link in self.host.links(group_id)}
+        agents = self.host.statuses(group_id)
         present = self.live.present(group_id)
         return Here(agents, {one: status for status, names in present.items() for one in names})
 
@@ -265,6 +311,8 @@ class Hub:
         parties = set(record.for_) or None
         self.live.whisper(group_id, record.session, said, parties)
         self.host.whisper(group_id, record.session, said, parties)
+        if self.neighbours is not None:
+            self.neighbours.whispers(group_id, record.session, said, parties)
 
     def _agent_changed(self, change: dict[str, Any]) -> None:
         """The owner's agent has changed: whoever shows it to the owner is told, and nobody else."""
@@ -291,6 +339,7 @@ class Hub:
             self.links.drop(token_id=dead)
             for listener in list(self.on_revoked):
                 listener(dead)
+        await self.hooks.sync()
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and the links of them, and end the connections that used them."""

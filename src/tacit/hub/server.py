@@ -177,6 +177,7 @@ class Server:
         await asyncio.gather(self.hub.crew.close(), self.hub.agent.close(), self._backups.close())
         self.hub.ledger.close()
         await self.hub.ledger.settled()
+        await self.hub.give_way()
         self.hub.live.close()
         for leave in list(self.hub.on_stop):
             leave()

@@ -19,7 +19,6 @@ from tacit.base.ports import Clock  # noqa: TC001 - a property's type
 from tacit.base.steady_time import Reckoning
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import (
-    AdoptOwnerToken,
     Append,
     Appended,
     AppendTogether,
@@ -27,17 +26,11 @@ from tacit.ledger.commands import (
     Command,
     Committed,
     Decided,
-    DropWebhook,
     Duplicate,
-    IssueCredential,
+    HubRecord,
     Outcome,
-    Ping,
-    RecordBlob,
     Recorded,
-    RevokeCredential,
-    SetWebhook,
     Success,
-    UseCredential,
 )
 from tacit.ledger.submission import Submission
 
@@ -155,17 +148,7 @@ class Reply(NamedTuple):
 
 
 _FAILURES: Final = (Refused, Unavailable, Corrupt)
-_Plain: TypeAlias = (
-    RecordBlob
-    | IssueCredential
-    | AdoptOwnerToken
-    | UseCredential
-    | RevokeCredential
-    | SetWebhook
-    | DropWebhook
-    | Ping
-    | AttentionCommand
-)
+_Plain: TypeAlias = HubRecord | AttentionCommand
 _read_data: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _encode: Final = msgspec.msgpack.Encoder().encode
 _commands: Final = msgspec.msgpack.Decoder(list[_Append | _Together | _Plain])

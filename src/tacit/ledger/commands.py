@@ -116,7 +116,7 @@ class GroupCommand(msgspec.Struct, frozen=True):
     group_id: str
 
 
-HubRecord: TypeAlias = (
+KeptRecord: TypeAlias = (
     RecordBlob
     | IssueCredential
     | AdoptOwnerToken
@@ -124,9 +124,10 @@ HubRecord: TypeAlias = (
     | RevokeCredential
     | SetWebhook
     | DropWebhook
-    | Ping
 )
 """What is no event of a group: records of the hub's own."""
+HubRecord: TypeAlias = KeptRecord | Ping
+"""The same, and what only asks whether the writer is there."""
 HUB: Final = "@hub"
 """Where a journal has the records of the hub's own, beside the groups; no group has this id."""
 
@@ -135,15 +136,7 @@ class DatedRecord(msgspec.Struct, frozen=True, array_like=True):
     """A record of the hub's own with its moment: written again, with that moment, it gives the same rows."""
 
     at: int
-    record: (
-        RecordBlob
-        | IssueCredential
-        | AdoptOwnerToken
-        | UseCredential
-        | RevokeCredential
-        | SetWebhook
-        | DropWebhook
-    )
+    record: KeptRecord
 
 
 Command: TypeAlias = Append | AppendTogether | HubRecord | GroupCommand

@@ -114,14 +114,19 @@ def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: 
     middle = house.say(GROUP, "user", f"did ben say whether your {WORD} shows an old certificate there?")
     house.clock.move(20)
     house.say(GROUP, "user", "it has expired")
+    open_to_all = house.say(GROUP, "user", f"does anyone know who renews {WORD}?")
+    house.clock.move(5)
+    house.say(GROUP, "user", "it was due last week")
     assert house.attention.decided[middle.id].follows["ann"].confidence > 0
-    house.record(records.Delete(event_id=middle.id, by="user"))
+    for one in (middle, open_to_all):
+        house.record(records.Delete(event_id=one.id, by="user"))
     house.clock.move(20)
     after = house.say(GROUP, "user", "and who renews it?")
     assert after.id in house.attention.decided
     house.close()
     assert not has_word(house)
     assert found(house, middle.id).redacted.heard["inside"] == ["ben"]
+    assert found(house, open_to_all.id).redacted.heard["room"] is True
     house.reopen()
     house.assert_rebuilds()
 

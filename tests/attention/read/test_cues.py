@@ -25,8 +25,8 @@ NAMES = ("ann", "bob", "cem", "dee")
 AGENTS = frozenset(NAMES[1:])
 
 
-def ago(seconds: float, by: str, *to: str, named: bool = True, thanks: bool = False) -> SaidLine:
-    return SaidLine(by, to, Moment(NOW - int(seconds * SECOND)), named=named, thanks=thanks)
+def ago(seconds: float, by: str, *to: str, named: bool = True, ends: bool = False) -> SaidLine:
+    return SaidLine(by, to, Moment(NOW - int(seconds * SECOND)), named=named, ends=ends)
 
 
 def back(*lines: SaidLine, author: str = "ann") -> LookBack:
@@ -83,7 +83,7 @@ def test_a_partner_is_the_other_side_of_the_newest_exchange_unless_there_were_th
     assert partner((ago(20, "ann", "bob"), ago(10, "cem")), "ann", NOW, 60) == "bob"
     assert partner((ago(20, "ann", "bob"), ago(10, "cem", "ann")), "ann", NOW, 60) == "cem"
     assert partner((ago(20, "ann", "bob"),), "ann", NOW, 60, theirs=True) == ""
-    assert partner((ago(20, "bob", "ann"), ago(10, "ann", "bob", thanks=True)), "ann", NOW, 60) == ""
+    assert partner((ago(20, "bob", "ann"), ago(10, "ann", "bob", ends=True)), "ann", NOW, 60) == ""
     assert partner((ago(20, "ann", "bob", "cem"),), "ann", NOW, 60) == ""
     assert partner((ago(90, "ann", "bob"),), "ann", NOW, 60) == ""
 

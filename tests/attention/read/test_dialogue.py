@@ -99,3 +99,48 @@ def test_an_agent_s_own_line_goes_on_with_nothing_and_names_only_is_a_setting() 
 @pytest.mark.parametrize("text", ["never mind, found it", "wait", "hold on"])
 def test_never_mind_after_the_answer_is_a_remark(text: str) -> None:
     assert begun().line(40, text)["lead"].rule("policy").name == "matrix.ambient"
+
+
+TO_THE_ROOM = [
+    "does anyone know why staging is slow?", "anyone?", "can somebody have a look at staging?", "who knows the port?",
+    "do any of you use zsh?", "weiß jemand, warum das so langsam ist?", "quelqu'un sait pourquoi c'est lent ?",
+    "¿alguien sabe por qué va tan lento?", "alguém sabe porque está tão lento?", "qualcuno sa perché è così lento?",
+    "weet iemand waarom het zo traag is?", "кто-нибудь знает, почему всё тормозит?", "有人知道为什么这么慢吗?",
+    "どなたか分かりますか?",
+]  # fmt: skip
+TO_THE_PARTNER = [
+    "did you see anyone?", "do you know someone who can help?", "hast du jemanden gesehen?", "why is staging slow?",
+]  # fmt: skip
+
+
+@pytest.mark.spec("C2A-077", "C2A-070")
+@pytest.mark.parametrize("text", TO_THE_ROOM)
+def test_a_question_to_whoever_knows_is_the_rooms_also_in_a_dialogue(text: str) -> None:
+    asked = begun().line(40, text)
+    assert {asked[one].rule("policy").name for one in ("lead", "worker")} == {"matrix.open_request"}
+
+
+@pytest.mark.parametrize("text", TO_THE_PARTNER)
+def test_a_question_that_only_speaks_of_somebody_is_the_partners(text: str) -> None:
+    assert begun().line(40, text)["lead"].rule("policy").name == "matrix.continued_question"
+
+
+@pytest.mark.spec("C2A-083")
+def test_a_question_to_whoever_knows_ends_what_its_author_was_saying() -> None:
+    room = begun()
+    room.line(20, "does anyone know why staging is slow?")
+    # What follows is more of that question, and lead's no longer; nor is it a piece of an earlier call.
+    assert room.line(25, "it takes a minute to load")["lead"].mode == "tool_mailbox"
+    called = Talk()
+    called.line(0, "@lead hey")
+    assert called.line(5, "does anyone know why?")["lead"].rule("policy").name == "matrix.open_request"
+
+
+@pytest.mark.spec("C2A-077")
+def test_a_question_to_whoever_knows_answers_no_agent_that_had_asked() -> None:
+    room = Talk()
+    room.line(0, "@lead please restart staging")
+    room.line(5, "@ann which of the two?", by="lead", mentions=["usr:ann"])
+    assert (
+        room.line(20, "does anyone know which is ours?")["lead"].rule("policy").name == "matrix.open_request"
+    )

@@ -27,7 +27,7 @@ from tacit.base.moment import Moment
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import GroupCommand
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
-from tacit.ledger.io.fold_tables import GroupFolds
+from tacit.ledger.io.fold_tables import GroupFolds, always
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM
 from tacit.ledger.redaction import NOTHING_MORE, Remains
@@ -52,21 +52,13 @@ def _open_question(question: Any) -> bool:
     return question.is_open
 
 
-def _always(_value: Any) -> bool:
-    return True
-
-
-def _never(_value: Any) -> bool:
-    return False
-
-
 def book_on(folds: GroupFolds) -> fold.Book:
     """The fold's state on the tables of a ledger's file."""
 
-    def opened(name: str) -> Callable[[Any], bool]:
+    def opened(name: str) -> Callable[[Any], bool] | None:
         if name == "questions":
             return _open_question
-        return _always if name in fold.ALWAYS_LOADED else _never
+        return always if name in fold.ALWAYS_LOADED else None
 
     return fold.Book(
         **{

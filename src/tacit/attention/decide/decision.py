@@ -36,11 +36,6 @@ class Decision:
     because: tuple[tuple[str, Rule], ...] = ()
 
     @property
-    def addressed_to_me(self) -> bool:
-        """The flag of the newer draft (C2A-043)."""
-        return self.directedness is Directedness.TO_ME
-
-    @property
     def obliges(self) -> bool:
         """Does somebody owe an answer?"""
         return self.policy is Policy.MUST_RESPOND

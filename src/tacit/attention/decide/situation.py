@@ -172,7 +172,7 @@ def _answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
 
     Thanks are none; who steers or reports does that.
     """
-    if state.answers is None or parsed.target.anybody or parsed.intent in _NO_ANSWER:
+    if state.answers is None or parsed.target.anybody or parsed.asks_room or parsed.intent in _NO_ANSWER:
         return None
     if state.answers == agent:
         return Situation.ANSWER

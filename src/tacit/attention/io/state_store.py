@@ -42,6 +42,7 @@ from tacit.attention.state.work import PieceOfWork, Works
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.fold_tables import always
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.projection import before
 
@@ -71,10 +72,6 @@ class Events(Protocol):
         ...
 
 
-def _always(_value: object) -> bool:
-    return True
-
-
 def _live(obligation: Obligation) -> bool:
     return obligation.live
 
@@ -90,16 +87,16 @@ def _holds(asked: Asked) -> bool:
 def attention_on(folds: GroupFolds) -> Attention:
     """The fold of a group on its tables."""
     table = folds.table
-    rules = table("rules", str, Any, _always)
+    rules = table("rules", str, Any, always)
     attention = Attention(
         settings=with_values(DEFAULTS, dict(rules.items())),
         past={},
-        claims=Claims(table("claim", str, Held, _always)),
+        claims=Claims(table("claim", str, Held, always)),
         obligations=Obligations(
             table("obligation", _PAIR, Obligation, _live), table("obligations", str, tuple[str, ...])
         ),
-        absences=Absences(table("absence", str, Absence, _always)),
-        exchanges=Exchanges(table("exchange", _PLACE, Exchange, _always)),
+        absences=Absences(table("absence", str, Absence, always)),
+        exchanges=Exchanges(table("exchange", _PLACE, Exchange, always)),
         versions=Versions(
             table("edited", str, str), table("deleted", str, bool), table("first_form", str, str)
         ),
@@ -107,16 +104,16 @@ def attention_on(folds: GroupFolds) -> Attention:
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
-        sessions=table("session", str, SessionAgreement, _always),
+        sessions=table("session", str, SessionAgreement, always),
         rules=rules,
         decided=table("decided", str, Decided),
-        offers=table("offer", str, Offer, _always),
-        room_questions=RoomQuestions(table("room_question", str, RoomQuestion, _always)),
+        offers=table("offer", str, Offer, always),
+        room_questions=RoomQuestions(table("room_question", str, RoomQuestion, always)),
         sent=table("sent", str, tuple[Sending, ...]),
         answers=table("answers", _PAIR, tuple[Answer, ...]),
         looked=table("looked", _PAIR, Moment),
-        pending_digests=table("pending_digest", str, PendingDigest, _always),
-        spent=table("spent", str, SessionSpending, _always),
+        pending_digests=table("pending_digest", str, PendingDigest, always),
+        spent=table("spent", str, SessionSpending, always),
         ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
         progress=ProgressReports(
             table("progress", _PAIR, records.Progress), table("progress_moved", str, tuple[str, ...])

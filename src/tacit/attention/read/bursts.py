@@ -104,7 +104,7 @@ def said(
     if target.agents and parsed.intent not in APART | _ENDS:
         bursts[key] = Burst(tuple(sorted(target.agents)), at, at)
     elif known is not None:
-        if target.anybody or parsed.intent in _ENDS or not known.takes(at):
+        if target.anybody or parsed.asks_room or parsed.intent in _ENDS or not known.takes(at):
             del bursts[key]
         elif parsed.intent not in APART:
             bursts[key] = msgspec.structs.replace(known, at=at, added=known.added + 1)
@@ -157,5 +157,5 @@ def called(parsed: ParsedMessage) -> bool:
 
 def is_piece(parsed: ParsedMessage) -> bool:
     """Can a line be more of what its author has just asked of somebody?"""
-    free = not parsed.by_agent and not parsed.target.anybody and parsed.supersedes is None
+    free = not (parsed.by_agent or parsed.target.anybody or parsed.asks_room) and parsed.supersedes is None
     return free and parsed.kind == "chat.message" and parsed.intent not in APART

@@ -47,7 +47,8 @@ class SaidLine(msgspec.Struct, frozen=True, array_like=True):
     asks: bool = False
     named: bool = False
     """Whether those it was spoken to were named, or answered by a reply."""
-    thanks: bool = False
+    ends: bool = False
+    """Whether its author was done with whom they had spoken to: thanks, or a question to the whole room."""
 
 
 Floor: TypeAlias = tuple[SaidLine, ...]
@@ -138,9 +139,9 @@ class LookBack:
             return False
         return self.own < (seen.newest or FAR)
 
-    def has_thanked(self, seen: OtherSide) -> bool:
-        """Were thanks the author's last words, and has the other said nothing since?"""
-        return bool(self.own) and self.floor[-self.own].thanks and self.own < (seen.to_author or FAR)
+    def has_ended(self, seen: OtherSide) -> bool:
+        """Did the author's last words end it, and has the other said nothing to them since?"""
+        return bool(self.own) and self.floor[-self.own].ends and self.own < (seen.to_author or FAR)
 
     def has_asked(self, seen: OtherSide) -> bool:
         """Was the other's last word to the author a question?"""

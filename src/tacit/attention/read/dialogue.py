@@ -11,8 +11,9 @@ on with, `cues` gives some whole numbers and `grade` makes one confidence of the
 from chats which people had labelled. Then it is a turn, a knock, or one more line of the mailbox.
 
 What is fixed stays so whatever the table says: an exchange older than `LIKELY_S` is over, and so is one that
-ended with thanks; after `SURE_S`, and with somebody who had no word with the author, a line knocks and no
-more; whoever has called somebody else by name has turned to them.
+ended with thanks; a question to whoever knows ("does anyone …?") is the room's; after `SURE_S`, and with
+somebody who had no word with the author, a line knocks and no more; whoever has called somebody else by name
+has turned to them.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _most(who: str, known: OtherSide, seen: LookBack, ago: int | None, *, named:
     """How sure it can be at all: the rules that the table does not move."""
     if ago is None or named:
         return _KNOCKS if ago is None or ago > SURE_S else 1.0
-    if ago > LIKELY_S or seen.has_turned_from(who, known) or seen.has_thanked(known):
+    if ago > LIKELY_S or seen.has_turned_from(who, known) or seen.has_ended(known):
         return 0.0
     return _KNOCKS if ago > SURE_S else 1.0
 
@@ -128,10 +129,11 @@ def heard(floor: Floor, parsed: ParsedMessage, above: ParsedMessage | None, at: 
     named = bool(to)
     if parsed.conversation.thread is not None and not (named and parsed.by_agent):
         return floor
-    if not named and not target.anybody and (other := partner(floor, author, at, PARTNER_S)):
+    if not (named or target.anybody or parsed.asks_room) and (other := partner(floor, author, at, PARTNER_S)):
         to = frozenset({other})
     others = tuple(sorted(to - {author})) if to else ()
-    line = SaidLine(author, others, at, parsed.intent in OPEN, named, parsed.intent is Intent.THANKS)
+    ends = parsed.asks_room or parsed.intent is Intent.THANKS
+    line = SaidLine(author, others, at, parsed.intent in OPEN, named, ends)
     return (*floor[1 - KEPT :], line)
 
 
@@ -143,7 +145,7 @@ def partner(floor: Floor, author: str, at: Moment, within_s: int, *, theirs: boo
             break
         if author in line.to:
             return line.by
-        if line.by == author and (line.to or line.thanks):
-            # Whoever has thanked is done; of several nobody is the partner.
-            return line.to[0] if len(line.to) == 1 and not (theirs or line.thanks) else ""
+        if line.by == author and (line.to or line.ends):
+            # Whoever has thanked or asked the room is done; of several nobody is the partner.
+            return line.to[0] if len(line.to) == 1 and not (theirs or line.ends) else ""
     return ""

@@ -32,6 +32,8 @@ PERFORMATIVES: Final[dict[str, Intent]] = {
     "CNCL": Intent.WITHDRAWAL,
 }
 
+AFTER_CALL: Final = " \t\r\n.!"
+"""What may stand behind a name that is called and nothing more: "@ada!"."""
 _NAMED: Final = re.compile(r"(?<!\w)@[\w.-]*\w")
 _EDGES: Final = re.compile(r"^[^\w+👍👌🙏🆗✅👀🫡:;<&…]+|[^\w+)👍👌🙏🆗✅👀🫡3…]+$")
 _EDGE: Final = " \t\"'*_~-.!?,;|/[]{}"
@@ -58,7 +60,7 @@ def of_text(prose: str) -> Intent:
     and no pattern reads the same words in two ways.
     """
     said = _NAMED.sub(" ", prose) if "@" in prose else prose
-    if not said.strip() and prose.strip():
+    if said != prose and not said.strip(AFTER_CALL):
         return Intent.PLAIN  # a name alone, or one before a piece of code, is a call
     said = folded(said).strip()
     return _of_short(said) if len(said) <= _REMEMBERED else _of_plain(said)
@@ -103,6 +105,23 @@ def _of_plain(text: str) -> Intent:
         if found is not None:
             return found
     return Intent.QUESTION if "?" in tidy else Intent.PLAIN
+
+
+def asks_anybody(prose: str) -> bool:
+    """Is a question put to whoever knows, as "does anyone know …?" is? The caller knows that it asks."""
+    said = folded(prose).strip()
+    return _anybody(said) if len(said) <= _REMEMBERED else _asks_anybody(said)
+
+
+@lru_cache(maxsize=1024)
+def _anybody(text: str) -> bool:
+    return _asks_anybody(text)
+
+
+def _asks_anybody(text: str) -> bool:
+    tidy = _tidied(text)[: 2 * _READ]
+    words = set(_WORDS.findall(tidy))
+    return any(holds(one.sections["anybody"], tidy, words) for one in languages_of(text, words))
 
 
 def _read(language: Language, text: str, words: set[str]) -> Intent | None:

@@ -57,7 +57,7 @@ class Phrases:
 NOTHING: Final = Phrases(re.compile(r"(?!)"), "")
 """The phrases of a section that a language lacks."""
 _ANYWHERE: Final = frozenset(
-    {"safety", "approval", "blocker", "assignment", "request", "asking", "strong", "politely"}
+    {"safety", "approval", "blocker", "assignment", "request", "anybody", "asking", "strong", "politely"}
 )
 _OPENING: Final = frozenset({"question", "imperative", "status"})
 _BETWEEN: Final = {

@@ -14,13 +14,13 @@ from tacit.attention.read import mentions
 from tacit.attention.read.calls import calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.dialogue import Follows, follows
-from tacit.attention.read.intent import intent_of
+from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.prose import prose
 from tacit.c2a.messages import Author
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Priority
+from tacit.c2a.vocabulary import OPEN, AuthorKind, ConversationKind, Directedness, Intent, Priority
 from tacit.ledger.redaction import Remains
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     signal: str | None = None
     supersedes: str | None = None
     has_task: bool = False
+    asks_room: bool = False
+    """Whether it puts a question to whoever knows: nobody named, "does anyone know …?"."""
     follows: Follows = ()
     """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
 
@@ -89,6 +91,7 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
+    asks_room = not by_agent and not target.anybody and intent in OPEN and _asks_room(event, said)
     return ParsedMessage(
         event.kind,
         author,
@@ -107,8 +110,9 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
+        asks_room=asks_room,
         follows=follows(state.floor, author.id, _inside(event, author, said, roster), state.at, roster.agents)
-        if state.floor and not target.anybody and author.kind is AuthorKind.HUMAN
+        if state.floor and not (target.anybody or asks_room) and author.kind is AuthorKind.HUMAN
         else (),
     )
 
@@ -118,6 +122,13 @@ def _inside(event: Event, author: Author, said: str, roster: Roster) -> frozense
     if event.redacted is not None:
         return frozenset(event.redacted.heard.get("inside", ()))
     return in_passing(said, roster) - {author.id}
+
+
+def _asks_room(event: Event, said: str) -> bool:
+    """Does a question ask whoever knows? Of a message without words, whether it once did."""
+    if event.redacted is not None:
+        return event.redacted.heard.get("room") is True
+    return asks_anybody(said)
 
 
 def _heard(
@@ -136,7 +147,7 @@ def _heard(
         words += mentions.named(called, roster, vocatives=settings.vocatives)
     beside = mentions.without_names(said, called)
     by_agent = author.kind is AuthorKind.AGENT
-    return words, *intent_of(data, beside if beside.strip() else said, by_agent=by_agent), said
+    return words, *intent_of(data, beside if beside.strip(AFTER_CALL) else said, by_agent=by_agent), said
 
 
 def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
@@ -167,6 +178,8 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
     heard: dict[str, Any] = {"intent": intent.value, "from": source}
     if not words and (inside := _inside(event, author, said, roster)):
         heard["inside"] = sorted(inside)
+    if not words and intent in OPEN and _asks_room(event, said):
+        heard["room"] = True
     if had_files(event):
         heard["files"] = True
     return Remains(left, heard)

@@ -30,6 +30,8 @@ from tacit.ledger.codes import invalid
 from tacit.ledger.commands import DropWebhook, SetWebhook
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.hub.host.ports import HookPorts
 
 log: Final = logging.getLogger("tacit.hub")
@@ -64,6 +66,11 @@ class HookWire:
         self._task: asyncio.Task[None] | None = None
         self.link: Link | None = None
         self.version = NEWER
+
+    @property
+    def kept(self) -> tuple[str, str, str]:
+        """As the ledger has it: address, secret and version."""
+        return self._url, self._secret, self.version
 
     def anew(self) -> HookWire:
         """The same address with an empty queue."""
@@ -137,22 +144,44 @@ class Hooks:
     def __init__(self, ports: HookPorts) -> None:
         self._ports = ports
         self._wires: dict[tuple[str, str], HookWire] = {}
+        self._syncing = asyncio.Lock()
+        self.acts: Callable[[], bool] = lambda: True
+        """Are addresses called from here? Of several nodes with one ledger the one that writes does."""
 
     async def open(self) -> None:
         """Start every webhook that is kept."""
-        rows = await self._ports.ledger.read(
+        await self.sync()
+
+    async def sync(self) -> None:
+        """Call the addresses that are kept and no others; none where another node does."""
+        async with self._syncing:
+            kept = {(row[0], row[1]): row[2:] for row in await self._rows()} if self.acts() else {}
+            for (group_id, session), wire in list(self._wires.items()):
+                if kept.get((group_id, session)) != wire.kept:
+                    self._end(group_id, session)
+            for (group_id, session), (url, secret, version) in kept.items():
+                if (group_id, session) not in self._wires:
+                    await self._resume(group_id, session, HookWire(self._ports, url, secret), version)
+
+    async def _rows(self) -> list[tuple[str, str, str, str, str]]:
+        return await self._ports.ledger.read(
             lambda reader: reader.connection.execute(
                 "SELECT group_id, session, url, secret, version FROM webhooks"
             ).fetchall()
         )
-        for group_id, session, url, secret, version in rows:
-            try:
-                if await self._is_gone(group_id, session):
-                    await self.remove(group_id, session)
-                    continue
-                await self._start(group_id, session, HookWire(self._ports, url, secret), version)
-            except TacitError as error:
-                log.warning("a webhook was not started", extra={"fault": type(error).__name__})
+
+    async def _resume(self, group_id: str, session: str, wire: HookWire, version: str) -> None:
+        try:
+            if await self._is_gone(group_id, session):
+                await self.remove(group_id, session)
+            elif session in self._ports.host.online(group_id):
+                # It is connected itself, here or at another node: it is called when that has ended.
+                wire.version = version
+                self._wires[group_id, session] = wire
+            else:
+                await self._start(group_id, session, wire, version)
+        except TacitError as error:
+            log.warning("a webhook was not started", extra={"fault": type(error).__name__})
 
     async def _is_gone(self, group_id: str, session: str) -> bool:
         group = await self._ports.ledger.read(lambda reader: reader.group(group_id))
@@ -197,12 +226,16 @@ class Hooks:
         secret = self._ports.entropy.draw(32).hex()
 
         await self._ports.ledger.record(SetWebhook(group_id, session, url, secret, version or NEWER))
-        await self._start(group_id, session, HookWire(self._ports, url, secret), version or NEWER)
+        if self.acts():
+            await self._start(group_id, session, HookWire(self._ports, url, secret), version or NEWER)
         return secret
 
     async def remove(self, group_id: str, session: str) -> bool:
         """Call this session no more."""
         await self._ports.ledger.record(DropWebhook(group_id, session))
+        return self._end(group_id, session)
+
+    def _end(self, group_id: str, session: str) -> bool:
         wire = self._wires.pop((group_id, session), None)
         if wire is None or wire.link is None:
             return False

@@ -250,9 +250,16 @@ class Writer:
             return fault
         return None
 
-    def catch_up(self) -> None:
-        """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back."""
-        missed, more, has_records = self._journal.missed(), True, False
+    def fall_behind(self) -> None:
+        """Others may have written: look where the journal ends before anything is decided."""
+        self._behind = True
+
+    def catch_up(self, arrived: Iterator[Missed] | None = None) -> None:
+        """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back.
+
+        `arrived` is what came by itself: then this may not be all.
+        """
+        missed, more, has_records = arrived or self._journal.missed(), True, False
         found: list[Committed] = []
         try:
             while more:
@@ -273,8 +280,10 @@ class Writer:
         except BaseException:
             self._roll_back()
             raise
-        self._wrote = self._behind = False
-        self._told.clear()
+        self._wrote = False
+        if arrived is None:
+            self._behind = False
+            self._told.clear()
         if self.on_missed is not None and (found or has_records):
             self.on_missed(found, has_records)
         if is_pending(self._connection):

@@ -59,7 +59,9 @@ class WriterTransport(Protocol):
         ...
 
 
-class _Job(NamedTuple):
+class Job(NamedTuple):
+    """A command, and who gets its outcome."""
+
     command: Command
     done: Done
 
@@ -71,12 +73,12 @@ class WriterThread:
         self._writer = writer
         self._log_pages = log_pages
         self._deliver: Deliver = deliver_here
-        self._queue: GroupCommit[_Job, Outcome] = GroupCommit(self._commit, self._hand_over)
+        self._queue: GroupCommit[Job, Outcome] = GroupCommit(self._commit, self._hand_over)
 
-    def _commit(self, jobs: Sequence[_Job]) -> Sequence[Outcome]:
+    def _commit(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
         return self._writer.commit([job.command for job in jobs])
 
-    def _hand_over(self, jobs: Sequence[_Job], outcomes: Sequence[Outcome | Unavailable]) -> None:
+    def _hand_over(self, jobs: Sequence[Job], outcomes: Sequence[Outcome | Unavailable]) -> None:
         self._deliver([job.done for job in jobs], outcomes)
 
     def start(self, deliver: Deliver) -> None:
@@ -86,7 +88,7 @@ class WriterThread:
 
     def submit(self, command: Command, done: Done) -> None:
         """Queue a command."""
-        self._queue.submit(_Job(command, done))
+        self._queue.submit(Job(command, done))
 
     @property
     def depth(self) -> int:

@@ -23,6 +23,9 @@ class Proxy:
         self.always: Deed = "pass"
         self.held: list[bytes] = []
         self.published = 0
+        self.connects = 0
+        """How many clients have said who they are."""
+        self._clients: set[asyncio.StreamWriter] = set()
         self.version = b""
         """What the server is said to be, instead of what it says."""
         self._loop = asyncio.new_event_loop()
@@ -40,6 +43,7 @@ class Proxy:
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
+        self._clients.add(writer)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._pump(reader, to_server, self._may_go))
@@ -47,6 +51,7 @@ class Proxy:
         except* (OSError, asyncio.IncompleteReadError):
             pass
         finally:
+            self._clients.discard(writer)
             for end in (writer, to_server):
                 end.close()
 
@@ -64,6 +69,7 @@ class Proxy:
                 await writer.drain()
 
     def _may_go(self, words: list[bytes], frame: bytes) -> bool:
+        self.connects += words[:1] == [b"CONNECT"]
         if not words or words[0].upper() not in {b"PUB", b"HPUB"} or not words[1].startswith(self._subject):
             return True
         self.published += 1
@@ -87,6 +93,10 @@ class Proxy:
             to.flush()
             while to.readline().strip() != b"PONG":
                 pass
+
+    def tell_clients(self, said: bytes) -> None:
+        """As if the server had said it."""
+        self._loop.call_soon_threadsafe(lambda: [writer.write(said) for writer in self._clients])
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._stop)

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Unavailable
-from tacit.ledger.io.jetstream.connection import Patience
+from tacit.base.io.jetstream.connection import Patience
 from tacit.ledger.io.jetstream.stream import JetStream
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.jetstream.connection import Patience
 from tacit.ledger.commands import (
     AdoptOwnerToken,
     Append,
@@ -26,7 +27,6 @@ from tacit.ledger.commands import (
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import open_cache
-from tacit.ledger.io.jetstream.connection import Patience
 from tacit.ledger.io.store import DATABASE, Options, Store
 from tests.ledger.io.jetstream.servers import Server, new_name, one, opened
 from tests.ledger.world import World, refusal, submission

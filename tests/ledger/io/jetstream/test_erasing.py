@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Unavailable
+from tacit.base.shipping import Elsewhere
 from tacit.ledger.commands import Append
 from tacit.ledger.io import erasure, upkeep
 from tacit.ledger.redaction import redacted
 from tacit.ledger.shipment import Part, unpacked, without
-from tacit.ledger.shipping import Elsewhere
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_cache import StreamWorld, proof
 from tests.ledger.io.jetstream.test_traps import until

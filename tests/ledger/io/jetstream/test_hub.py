@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused
+from tacit.base.io.jetstream.connection import Patience
 from tacit.hub.config import BackupPlan, HubConfig, StreamPlan
 from tacit.hub.hub import Hub
-from tacit.ledger.io.jetstream.connection import Patience
 from tests.hub.room import WAIT, running
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, one, opened
@@ -120,26 +120,30 @@ async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) ->
     permitted = re.search(r"```nats\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert permitted is not None
     server = one(tmp_path / "server", permitted[1].replace("…", "secret"))
-    url = server.url.replace("//", "//hub:secret@")
+    (tmp_path / "hub.creds").write_text("hub:secret")
+    asked = StreamPlan((server.url,), replicas=1, credentials=tmp_path / "hub.creds")
     try:
         for _ in range(2):
-            async with running(tmp_path / "data", stream=StreamPlan((url,), replicas=1)) as room:
+            async with running(tmp_path / "data", stream=asked) as room:
                 group = await room.group()
                 said = await room.say(group, "a-hubs-secret")
                 await room.ok("POST", f"/v1/groups/{group}/blobs", data=b"bytes")
                 await room.ok("POST", f"/v1/groups/{group}/events/{said['id']}/delete", json={})
-                with pytest.raises(Refused, match="served_elsewhere"):
-                    await asyncio.to_thread(
-                        Hub, HubConfig(tmp_path / "two", stream=StreamPlan((url,), replicas=1))
-                    )
+                async with running(tmp_path / "two", stream=asked) as other:
+                    await other.say(group, "through the other")
+                    await room.say(group, "through the first")
+                    async with asyncio.timeout(WAIT):
+                        while await other.last_seq(group) < await room.last_seq(group):
+                            pass
             assert not on_disk("a-hubs-secret", server.folder)
             shutil.rmtree(tmp_path / "data")
+            shutil.rmtree(tmp_path / "two")
     finally:
         server.kill()
 
 
 def connection_of(hub: Hub) -> Any:
-    return hub.store.on_closed.__self__.stream.connection  # type: ignore[attr-defined]
+    return hub.nodes._among._connection  # type: ignore[union-attr, attr-defined]
 
 
 def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One hub at a time serves a ledger on a stream; a dead one is followed by the next, a live one is not."""
+"""One node at a time writes to a ledger on a stream; a dead one is followed by the next, a live one is not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Machine:
         self._name = name
         self.served: ServedStream | None = None
 
-    def serve(self, seconds: float = LONG) -> Store:
+    def serve(self, seconds: float = LONG, *, alone: bool = False) -> Store:
         entropy = SeededEntropy(hash(self.folder))
         self.served = ServedStream(
             [self._server.url],
@@ -42,17 +42,16 @@ class Machine:
             replicas=1,
             patience=PATIENT,
             lease_seconds=seconds,
+            alone=alone,
         )
-        store = self.served.open(self.folder, Options(clock=HandClock(), entropy=entropy))
+        store, self.node = self.served.open(self.folder, Options(clock=HandClock(), entropy=entropy))
         store.start()
         return store
 
     def die(self, store: Store) -> None:
         """End without giving the lease back."""
         assert self.served is not None
-        lease, connection = self.served.lease, self.served.stream.connection
-        connection.stop(lease._renewing)
-        store.on_closed = connection.close
+        self.served.stream.connection.stop(self.served.lease._renewing)
         store.close()
 
 
@@ -74,19 +73,37 @@ def create(store: Store) -> None:
     store.append(submission("g_a", "user", "group.create", {"title": "A"}), creates=True)
 
 
-def test_a_second_hub_is_refused_while_the_first_lives_and_follows_it_when_it_ends(
-    one: Machine, two: Machine
-) -> None:
+def last(store: Store) -> int:
+    return store.read(lambda reader: reader.group("g_a").last_seq)
+
+
+def test_who_wants_a_ledger_alone_is_refused_while_a_node_lives(one: Machine, two: Machine) -> None:
     with closing(one.serve()) as first:
         create(first)
         with pytest.raises(Refused, match="served_elsewhere"):
-            two.serve()
+            two.serve(alone=True)
         say(first, "one")
-    with closing(two.serve()) as second:
+    with closing(two.serve(alone=True)) as second:
         say(second, "two")
-        assert second.read(lambda reader: reader.group("g_a").last_seq) == 3
-    with closing(one.serve()) as first:
-        assert first.read(lambda reader: reader.group("g_a").last_seq) == 3
+        assert last(second) == 3
+
+
+def test_a_second_node_follows_writes_nothing_and_is_the_next_when_the_first_lets_go(
+    one: Machine, two: Machine
+) -> None:
+    with closing(one.serve()) as first, closing(two.serve()) as second:
+        create(first)
+        until(lambda: bool(second.read(lambda reader: reader.groups())) and last(second) == 1)
+        with pytest.raises(Unavailable, match="another hub may serve"):
+            say(second, "not yet")
+        say(first, "one")
+        until(lambda: last(second) == 2)
+        one.node.give_up()
+        until(lambda: two.node.holds)
+        say(second, "two")
+        assert last(second) == 3
+        with pytest.raises(Unavailable, match="another hub may serve"):
+            say(first, "no more")
 
 
 def test_a_second_hub_on_the_same_folder_takes_nothing_from_the_first(one: Machine, server: Server) -> None:
@@ -109,8 +126,12 @@ def test_the_lease_of_a_hub_that_died_is_had_back_by_its_folder_at_once(one: Mac
 
 def test_the_lease_of_a_hub_that_died_expires_for_another(one: Machine, two: Machine) -> None:
     store = one.serve(seconds=1.0)
+    create(store)
     one.die(store)
-    two.serve(seconds=1.0).close()
+    with closing(two.serve(seconds=1.0)) as second:
+        until(lambda: two.node.holds)
+        say(second, "on")
+        assert last(second) == 2
 
 
 def test_a_hub_that_lost_its_lease_writes_nothing(one: Machine) -> None:

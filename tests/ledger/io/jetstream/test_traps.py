@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.jetstream.connection import Patience
+from tacit.base.io.jetstream.safety import wanted_config
+from tacit.base.shipping import Elsewhere, Nobody, Silence, Step, Taken
 from tacit.ledger.commands import Append, AppendTogether, Committed
-from tacit.ledger.io.jetstream.connection import Patience
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
-from tacit.ledger.io.jetstream.safety import wanted_config
 from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.shipment import Part, Shipment
-from tacit.ledger.shipping import Elsewhere, Nobody, Silence, Step, Taken
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import AT_MOST, free_port, new_name, opened
 from tests.ledger.world import World, submission

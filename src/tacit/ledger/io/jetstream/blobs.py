@@ -10,19 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.io.jetstream.safety import wanted_config
+from tacit.base.shipping import Elsewhere, Taken
 from tacit.ledger.io.blobs import BlobFolder, Incoming
-from tacit.ledger.io.jetstream.connection import GUARD
-from tacit.ledger.io.jetstream.safety import wanted_config
-from tacit.ledger.shipping import Elsewhere, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
+    from tacit.base.io.jetstream.connection import NatsConnection
     from tacit.base.ports import Entropy
     from tacit.ledger.io.blobs import Stored
-    from tacit.ledger.io.jetstream.connection import NatsConnection
 
 PIECE: Final = 512 * 1024
 """Bytes of a piece; part of the format, since the same bytes must give the same pieces."""
@@ -67,6 +67,10 @@ class BlobStream:
         reply = await self._connection.ask(self.name, "INFO", {"subjects_filter": f"{self.name}.{sha256}.*"})
         return reply.state.subjects if reply.state is not None else {}
 
+    def has(self, sha256: str) -> bool:
+        """Is any of it there?"""
+        return bool(self._connection.wait(self._pieces(sha256)))
+
     def get(self, sha256: str) -> Iterator[bytes]:
         """The pieces in order; none for a blob that is not there."""
         for number in range(len(self._connection.wait(self._pieces(sha256)))):
@@ -97,9 +101,12 @@ def _number(subject: str) -> int:
 class CachedBlobs(BlobFolder):
     """The folder of blobs, where what is missing is fetched and what arrives is sent on."""
 
-    def __init__(self, folder: Path, entropy: Entropy, stream: BlobStream) -> None:
+    def __init__(
+        self, folder: Path, entropy: Entropy, stream: BlobStream, may_write: Callable[[], bool]
+    ) -> None:
         super().__init__(folder, entropy)
         self._stream = stream
+        self._may_write = may_write
 
     def arrived(self, stored: Stored) -> None:
         """Have the stream keep it; a blob is stored when that is done."""
@@ -129,13 +136,13 @@ class CachedBlobs(BlobFolder):
             raise Corrupt("a blob is not in the stream", hint="restore the stream from a backup")
 
     def holds(self, sha256: str, size: int) -> bool:
-        """Are the bytes here and in the stream?
-
-        Both: a removal takes them from here first, so that one that crosses an arrival is noticed.
-        """
-        return super().holds(sha256, size) and self._stream.holds(sha256, size)
+        """Are the bytes in the stream? Another node may have received them: here they need not be."""
+        return self._stream.holds(sha256, size)
 
     def remove(self, sha256: str) -> None:
-        """Have it gone, here and on the servers."""
+        """Have it gone, here and on the servers; from those by the one who writes, who knows the newest."""
         super().remove(sha256)
-        self._stream.remove(sha256)
+        if self._may_write():
+            self._stream.remove(sha256)
+        elif self._stream.has(sha256):
+            raise Unavailable("a file is to be removed from the servers by the node that writes")

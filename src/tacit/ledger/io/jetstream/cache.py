@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt
 from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.jetstream.connection import NatsConnection
+from tacit.base.io.jetstream.lease import SECONDS, Holder, Lease
 from tacit.base.io.private_file import write_private
 from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
-from tacit.ledger.io.jetstream.connection import NatsConnection
 from tacit.ledger.io.jetstream.erasing import erase
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
-from tacit.ledger.io.jetstream.lease import SECONDS, Holder, Lease
+from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.io.store import DATABASE, Options, Store
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.base.io.jetstream.connection import Patience
+    from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
     from tacit.ledger.engine import Engine
-    from tacit.ledger.io.jetstream.connection import Patience
 
 log: Final = logging.getLogger("tacit.ledger")
 NODE: Final = "node.id"
@@ -39,30 +41,34 @@ NODE: Final = "node.id"
 
 
 class ServedStream:
-    """The stream of a ledger, held by one hub: connection, lease, and stores on it."""
+    """The stream of a ledger, as one node has it: connection, lease, and the store on it."""
 
     def __init__(
         self,
-        servers: Sequence[str],
+        servers: Sequence[str] | NatsAccess,
         name: str,
         folder: Path,
         entropy: Entropy,
         *,
         replicas: int = 3,
-        credentials: Path | None = None,
         patience: Patience | None = None,
         lease_seconds: float = SECONDS,
+        alone: bool = False,
     ) -> None:
-        """Connects and takes the lease; `Refused` while another hub has it."""
+        """Connects, and takes the lease if nobody has it; `alone`: `Refused` while another node has it."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A second hub on this folder would be taken for the first one, come back.
         lock = FolderLock(folder, purpose="tacit hub")
         try:
-            connection = NatsConnection(servers, patience, credentials)
+            connection = NatsConnection(servers, patience)
             try:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
-                holder = Holder(_node_id(folder, entropy), socket.gethostname())
-                self.lease: Final = Lease(connection, name, holder, replicas=replicas, seconds=lease_seconds)
+                # Its address is new with every start: what was said to an earlier one is not for it.
+                holder = Holder(_node_id(folder, entropy), socket.gethostname(), connection.fresh_name())
+                self._address = holder.address
+                self.lease: Final = Lease(
+                    connection, name, holder, replicas=replicas, seconds=lease_seconds, alone=alone
+                )
             except BaseException:
                 connection.close()
                 raise
@@ -71,15 +77,27 @@ class ServedStream:
 
     def open(
         self, folder: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
-    ) -> Store:
-        """The ledger's store; when it is closed, so is all of this."""
+    ) -> tuple[Store, Node]:
+        """The ledger's store, and this node among the others; when the store is closed, so is all of this."""
+        connection = self.stream.connection
+        journals: list[JetStreamJournal] = []
         try:
-            store = open_cache(folder, options, self.stream, engine, lambda: self.lease.is_held)
+            store = open_cache(folder, options, self.stream, engine, lambda: self.lease.is_held, journals)
+            checkpointer = store.checkpointer
+            writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
+            store.transport = writer
+            node = Node(connection, self.stream.name, self.lease, writer, self._address)
+            connection.wait(node.begin())
         except BaseException:
             self.close()
             raise
-        store.on_closed = self.close
-        return store
+
+        def closed() -> None:
+            connection.wait(node.end())
+            self.close()
+
+        store.on_closed = closed
+        return store, node
 
     def close(self) -> None:
         """Give the lease back and let go of the servers."""
@@ -100,18 +118,22 @@ def open_cache(
     stream: JetStream,
     engine: Callable[[apsw.Connection], Engine] | None = None,
     may_write: Callable[[], bool] = lambda: True,
+    journals: list[JetStreamJournal] | None = None,
 ) -> Store:
-    """A store that has applied all of the stream, not started yet."""
+    """A store that has applied all of the stream, not started yet; `journals` gets what it writes through."""
     bytes_of_blobs = BlobStream(stream.connection, stream.name, stream.replicas)
 
     def journal(connection: apsw.Connection) -> JetStreamJournal:
-        return JetStreamJournal(connection, stream, may_write)
+        made = JetStreamJournal(connection, stream, may_write)
+        if journals is not None:
+            journals.append(made)
+        return made
 
     def erases(connection: apsw.Connection) -> None:
-        erase(connection, stream)
+        erase(connection, stream, may_write=may_write())
 
     def blobs(folder: Path, entropy: Entropy) -> CachedBlobs:
-        return CachedBlobs(folder, entropy, bytes_of_blobs)
+        return CachedBlobs(folder, entropy, bytes_of_blobs, may_write)
 
     # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
     options = replace(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)

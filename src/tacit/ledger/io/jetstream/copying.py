@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.sqlite import connect
+from tacit.base.shipping import Fate, Tracking
 from tacit.ledger.commands import (
     HUB,
     DatedRecord,
@@ -37,7 +38,6 @@ from tacit.ledger.io.store import DATABASE, Options
 from tacit.ledger.io.upkeep import ends_on
 from tacit.ledger.ports import JournalEntry
 from tacit.ledger.shipment import COPIED, COPYING, Part, Shipment, packed, packed_records, token
-from tacit.ledger.shipping import Fate, Tracking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

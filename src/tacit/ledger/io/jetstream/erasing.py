@@ -3,21 +3,27 @@
 The list of what has to go is the file's own (`erasures`), so nothing is forgotten by a crash: it is emptied
 when the servers have done their part. A node that finds content in the stream of which a later message says
 that it was taken back (another died in between) puts it on its list by applying that message, and does the
-rest here.
+rest here. Every node has the list; the one that writes does the work, and the others see to it that it is
+done: should that one die, the next has it on its list still.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.errors import Unavailable
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.redaction import GONE
 from tacit.ledger.shipment import without, without_blobs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
 
     from tacit.ledger.io.jetstream.stream import JetStream
+    from tacit.ledger.shipment import StreamMessage
 
 _BATCHES: Final = """
 SELECT pos, sequence, (SELECT min(n.pos) FROM stream_batches n WHERE n.pos>b.pos) FROM stream_batches b
@@ -37,25 +43,33 @@ SELECT group_id, path, principal, sequence FROM stream_blobs b WHERE NOT EXISTS(
 """
 
 
-def erase(connection: apsw.Connection, stream: JetStream) -> None:
+def erase(connection: apsw.Connection, stream: JetStream, *, may_write: bool) -> None:
     """Have everything on the list gone from the stream; `Unavailable` when that cannot be now."""
+    put = stream.replace if may_write else partial(_require_replaced, stream)
     # First the records of files: were the messages first, and the rest lost, nobody would know of these.
-    _erase_blobs(connection, stream)
+    _erase_blobs(connection, stream, put)
     for first, sequence, after in connection.execute(_BATCHES).fetchall():
         message = stream.get(sequence)
-        stream.replace(message, without(message.payload, _redacted(connection, first, after)))
+        put(message, without(message.payload, _redacted(connection, first, after)))
     for (sequence,) in connection.execute(_TWICE).fetchall():
         message = stream.get(sequence)
-        stream.replace(message, message.payload)
+        put(message, message.payload)
         connection.execute(_ONCE, (sequence, sequence))
 
 
-def _erase_blobs(connection: apsw.Connection, stream: JetStream) -> None:
+def _require_replaced(stream: JetStream, message: StreamMessage, payload: bytes) -> None:
+    if not stream.is_replaced(message, payload):
+        raise Unavailable("what was taken back is to be erased by the node that writes")
+
+
+def _erase_blobs(
+    connection: apsw.Connection, stream: JetStream, put: Callable[[StreamMessage, bytes], None]
+) -> None:
     lost = connection.execute(_LOST).fetchall()
     gone = {(str(group_id), str(path), str(principal)) for group_id, path, principal, _ in lost}
     for sequence in sorted({int(row[3]) for row in lost}):
         message = stream.get(sequence)
-        stream.replace(message, without_blobs(message.payload, gone))
+        put(message, without_blobs(message.payload, gone))
     connection.executemany(
         "DELETE FROM stream_blobs WHERE group_id=? AND path=? AND principal=? AND sequence=?", lost
     )

@@ -14,6 +14,7 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.shipping import Fate, Tracking, again
 from tacit.ledger.commands import HUB, RecordBlob
 from tacit.ledger.io.journal import FIRST_LINK, NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.schema import SHIFT, STREAM
@@ -31,10 +32,9 @@ from tacit.ledger.shipment import (
     unpacked,
     unpacked_records,
 )
-from tacit.ledger.shipping import Fate, Tracking, again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import apsw
 
@@ -75,8 +75,14 @@ class JetStreamJournal(SqliteJournal):
         self._records: list[DatedRecord] = []
         self._unsettled: dict[str, Shipment] = {}
         self._arriving = 0
+        self._noted = 0
+        self.gapless = 0
+        """Everything up to this sequence is applied here and committed."""
+        self.reached = 0
+        """The last sequence that is. What lies between the two others wrote, beside this node's own."""
         connection.execute(TABLES)
         self._same_stream()
+        self.settle()
 
     def _same_stream(self) -> None:
         """A cache belongs to one stream; events of another would not be noticed before they were mixed."""
@@ -186,20 +192,38 @@ class JetStreamJournal(SqliteJournal):
         self._staged.clear()
         self._records.clear()
         self._arriving = 0
+        self.gapless = self.applied
+        self.reached = max(self.reached, self._noted, self.gapless)
 
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
         super().forget()
         self._staged.clear()
         self._records.clear()
-        self._arriving = 0
+        self._arriving = self._noted = 0
 
     def missed(self) -> Iterator[Missed]:
         """What the stream has and the cache has not, in the stream's order."""
-        applied, end = self._end_of(ALL), self._stream.end()
+        applied, end = self.applied, self._stream.end()
         if end < applied:
             raise Unavailable("the stream ends before what this node has seen: it was set back, restore it")
-        for message in self._stream.read(applied, end):
+        yield from self._taken(self._stream.read(applied, end))
+
+    def arrived(self, messages: Iterable[StreamMessage], upto: int) -> Iterator[Missed]:
+        """The same, of messages that came by themselves; what is missing in between is read, up to `upto`."""
+        for message in messages:
+            yield from self._taken(self._stream.read(self.applied, message.sequence - 1))
+            if message.sequence > self.applied:
+                yield from self._taken((message,))
+        yield from self._taken(self._stream.read(self.applied, upto))
+
+    @property
+    def applied(self) -> int:
+        """The sequence up to which everything was taken in, in the open transaction too."""
+        return self._end_of(ALL)
+
+    def _taken(self, messages: Iterable[StreamMessage]) -> Iterator[Missed]:
+        for message in messages:
             self._keep_end(ALL, message.sequence)
             if message.token.startswith(INSTEAD):
                 self._note_instead(message)
@@ -250,6 +274,7 @@ class JetStreamJournal(SqliteJournal):
     def _note(self, ends: dict[str, int]) -> None:
         """These groups end there now; the stream is applied up to there, if nobody else wrote in between."""
         for group, sequence in ends.items():
+            self._noted = max(self._noted, sequence)
             self._keep_end(group, sequence)
             if group == HUB:
                 self._keep_blobs(self._records, sequence)

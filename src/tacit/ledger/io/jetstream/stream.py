@@ -1,6 +1,6 @@
 """The ledger's stream, as a writer uses it.
 
-What an answer means is decided in `tacit.ledger.shipping`; here requests are made and answers are read.
+What an answer means is decided in `tacit.base.shipping`; here requests are made and answers are read.
 Everything is asked of the stream's leader: a replica may lag behind what was acknowledged.
 
 No message is ever changed. When the content of one has to go, another takes its place, under a subject that
@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.base.errors import Unavailable
-from tacit.ledger.io.jetstream.connection import GUARD, NatsConnection
-from tacit.ledger.io.jetstream.safety import wanted_config
+from tacit.base.io.jetstream.connection import GUARD, NatsConnection
+from tacit.base.io.jetstream.safety import wanted_config
+from tacit.base.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken, after
 from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
-from tacit.ledger.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken, after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tacit.ledger.io.jetstream.connection import Patience, StoredMessage
+    from tacit.base.io.jetstream.connection import Arrival, Patience, StoredMessage
+    from tacit.base.nats_access import NatsAccess
+    from tacit.base.shipping import Answer, Tracking
     from tacit.ledger.shipment import Shipment
-    from tacit.ledger.shipping import Answer, Tracking
 
 BATCH_ID: Final = "Tacit-Batch"
 VERSION: Final = "Tacit-Format"
@@ -42,7 +43,7 @@ class JetStream:
 
     def __init__(
         self,
-        servers: Sequence[str] | NatsConnection,
+        servers: Sequence[str] | NatsAccess | NatsConnection,
         name: str = "TACIT",
         *,
         replicas: int = 3,
@@ -54,12 +55,17 @@ class JetStream:
         given = isinstance(servers, NatsConnection)
         self.connection: Final = servers if given else NatsConnection(servers, patience)
         try:
-            self.created: Final = self.connection.wait(
-                self.connection.entrust(wanted_config(name, replicas))
-            ).created
+            self.created: Final = self.connection.wait(self._made_sure_of())
         except BaseException:
             self.connection.close()
             raise
+
+    async def _made_sure_of(self) -> str:
+        created = (await self.connection.entrust(wanted_config(self.name, self.replicas))).created
+        await self.connection.require_allowed(
+            f"$JS.API.CONSUMER.CREATE.{self.name}", f"$JS.FC.{self.name}.probe"
+        )
+        return created
 
     @property
     def tries(self) -> int:
@@ -109,6 +115,12 @@ class JetStream:
 
     async def _found(self, **asked: str | int) -> StoredMessage | None:
         return (await self.connection.ask(self.name, "MSG.GET", asked)).message
+
+    def read_arrival(self, arrival: Arrival) -> StreamMessage | None:
+        """A message that a consumer got; None when it is in a form that is not known here."""
+        if arrival.headers.get(VERSION) != FORMAT:
+            return None
+        return StreamMessage(arrival.seq, arrival.subject.removeprefix(f"{self.name}."), arrival.payload)
 
     def _read(self, found: StoredMessage, sequence: int, token: str) -> StreamMessage:
         if found.headers.get(VERSION) != FORMAT:
@@ -210,6 +222,15 @@ class JetStream:
             if not isinstance(await self._fence(fence, self.connection.fresh_name()), Taken | Elsewhere):
                 raise Unavailable(NOT_NOW)
         await self.connection.overwrite(self.name, message.sequence)
+
+    def is_replaced(self, message: StreamMessage, payload: bytes) -> bool:
+        """Does a message stand there with this payload, and no other form of it?"""
+        return self.connection.wait(self._is_replaced(message, payload))
+
+    async def _is_replaced(self, message: StreamMessage, payload: bytes) -> bool:
+        place = f"{INSTEAD}{message.sequence}"
+        newest, first = await self._end_of(place), await self._next_in(place, message.sequence + 1)
+        return first == newest and (await self._get(message.sequence)).payload == payload
 
     async def _put(self, part: Part, stands_for: str) -> int:
         """Publish what stands in the place of another; where it stands."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.ledger.shipping import (
+from tacit.base.shipping import (
     FENCE_SUFFIX,
     Answer,
     Declined,

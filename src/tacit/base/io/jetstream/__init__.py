@@ -1,0 +1,1 @@
+"""What every store on JetStream stands on: connection, safe streams, lease (needs the extra `scale`)."""

@@ -1,0 +1,193 @@
+"""The lease: one node at a time writes to a ledger on a stream, and acts for all of them.
+
+A message in a stream whose messages expire: whoever holds the lease writes it anew, guarded by the one that
+it wrote before, a few times in each span. Its holder counts from before it asked, and for a shorter time than
+the servers do: it has stopped before another can begin. What is in the ledger never depends on this: were two
+nodes to write, the guards of the stream would keep every event once and in order. The lease keeps two of them
+from acting on the same events. A holder answers who it is and where it is spoken to. Whoever wants the lease
+asks for it now and then, and at once when its holder says that it lets go of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.shipping import Elsewhere, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tacit.base.io.jetstream.connection import NatsConnection
+
+log: Final = logging.getLogger("tacit.ledger")
+SUFFIX: Final = "_NODE"
+SECONDS: Final = 15.0
+SHARE: Final = 0.8
+"""The part of the span for which its holder relies on it."""
+RENEWALS: Final = 4
+"""How often it is renewed in a span."""
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who writes to a ledger: the id of its folder, the machine's name for people, where it is spoken to."""
+
+    node: str
+    machine: str = ""
+    address: str = ""
+
+
+class Lease:
+    """The right to write to one ledger. Blocking calls; renewed, or striven for, by itself."""
+
+    def __init__(
+        self,
+        connection: NatsConnection,
+        ledger: str,
+        holder: Holder,
+        *,
+        replicas: int = 3,
+        seconds: float = SECONDS,
+        alone: bool = False,
+    ) -> None:
+        """Takes the lease if nobody has it.
+
+        `alone`: nothing else will do. Waits until that of a node that died has expired; `Refused` while one
+        lives.
+        """
+        self._connection = connection
+        self._name = ledger + SUFFIX
+        self._holder = holder
+        self._asked = f"tacit.{ledger}.holder"
+        self._free = f"tacit.{ledger}.free"
+        self._probe = f"tacit.{ledger}.probe"
+        self.seconds: Final = seconds
+        self._sequence = 0
+        self._until = 0.0
+        self._hurry = asyncio.Event()
+        self._leave: Callable[[], Awaitable[None]] | None = None
+        self.on_change: Callable[[bool], None] = lambda _held: None
+        """Told, on the connection's loop, that the lease was won or lost."""
+        connection.wait(self._open(replicas, alone=alone))
+        self._renewing = connection.start(self._renew())
+
+    @property
+    def is_held(self) -> bool:
+        """May this node write to the ledger now?"""
+        return time.monotonic() < self._until
+
+    async def _open(self, replicas: int, *, alone: bool) -> None:
+        wanted = {
+            "name": self._name,
+            "subjects": [f"{self._name}.>"],
+            "retention": "limits",
+            "discard": "old",
+            "storage": "file",
+            "num_replicas": replicas,
+            "max_msgs_per_subject": 1,
+            "max_age": int(self.seconds * 1_000_000_000),
+            "duplicate_window": int(self.seconds * 1_000_000_000),
+        }
+        await self._connection.require_permitted(self._name, "CREATE")
+        made = await self._connection.ask(self._name, "CREATE", wanted)
+        if made.error is not None:
+            raise Refused("no_stream", f"the lease cannot be kept (NATS error {made.error.err_code})")
+        await self._connection.require_permitted(self._name, "MSG.GET", "MSG.DELETE")
+        await self._connection.require_talk(self._probe)
+        if not await self._take_or_retake() and alone:
+            await self._wait_until_free()
+        await self._connection.hear(self._free, self._freed)
+        await self._answer_while_held()
+
+    async def _wait_until_free(self) -> None:
+        while (holder := await self.holder()) is None:
+            await asyncio.sleep(self.seconds / RENEWALS)
+            if await self._take_or_retake():
+                return
+        raise Refused(
+            "served_elsewhere", f"another hub serves this ledger, on {holder.machine}: stop it first"
+        )
+
+    async def holder(self) -> Holder | None:
+        """Who has the lease and lives; None when nobody says so."""
+        told = await self._connection.request(self._asked)
+        return msgspec.json.decode(told, type=Holder) if told is not None else None
+
+    async def _answer_while_held(self) -> None:
+        if self.is_held and self._leave is None:
+            self._leave = await self._connection.answer(self._asked, self._who)
+        elif not self.is_held and self._leave is not None:
+            leave, self._leave = self._leave, None
+            await leave()
+
+    def _freed(self, _payload: bytes) -> None:
+        self._hurry.set()
+
+    def _who(self) -> bytes:
+        return msgspec.json.encode(self._holder)
+
+    async def _found(self) -> tuple[Holder | None, int]:
+        reply = await self._connection.ask(self._name, "MSG.GET", {"last_by_subj": f"{self._name}.holder"})
+        if reply.message is None:
+            return None, 0
+        return msgspec.json.decode(reply.message.payload, type=Holder), reply.message.seq
+
+    async def _take_or_retake(self) -> bool:
+        """The second time by what the first has learnt."""
+        return await self._take() or await self._take()
+
+    async def _take(self) -> bool:
+        """Write it anew, if it is ours or nobody's."""
+        began = time.monotonic()
+        answer = await self._connection.publish(
+            f"{self._name}.holder", msgspec.json.encode(self._holder), {GUARD: str(self._sequence)}
+        )
+        if isinstance(answer, Elsewhere):
+            # It expired, another has it, or what we wrote before came through without an answer.
+            holder, sequence = await self._found()
+            if holder is None or holder.node == self._holder.node:
+                self._sequence = sequence
+            return False
+        if not isinstance(answer, Taken):
+            return False
+        self._sequence, self._until = answer.sequence, began + SHARE * self.seconds
+        return True
+
+    async def _renew(self) -> None:
+        was_held = self.is_held
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.seconds / RENEWALS):
+                    await self._hurry.wait()
+            self._hurry.clear()
+            with suppress(Unavailable):  # the span runs out meanwhile, which is what it is for
+                await self._take_or_retake()
+            if was_held != self.is_held:
+                was_held = self.is_held
+                log.warning("the lease of %s is %s", self._name, "held" if was_held else "lost")
+                self.on_change(was_held)
+            await self._answer_while_held()
+
+    def release(self) -> None:
+        """Let another node begin at once. Safe to call when it is lost already, and twice."""
+        if not self._renewing.done():
+            self._connection.stop(self._renewing)
+            self._until = 0.0
+            self._connection.wait(self._give_back())
+
+    async def _give_back(self) -> None:
+        try:
+            _holder, sequence = await self._found()
+            if sequence and sequence == self._sequence:
+                await self._connection.overwrite(self._name, sequence)
+            await self._answer_while_held()
+            await self._connection.say(self._free, b"")
+        except Unavailable:
+            log.warning("the lease of %s could not be given back: it expires", self._name)

@@ -1,0 +1,246 @@
+"""What nodes of one ledger say to each other, as bytes.
+
+Commands go to the node that writes, each under a number of the asking node's; answers come back under those
+numbers, with the position of the stream behind which the asking node has everything that they tell of. Each
+travels by itself inside of a message, so that a message can be cut where one ends: servers take no more than
+so many bytes at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+
+from tacit.attention.commands import (
+    EditMessage,
+    RecordSession,
+    ReportWork,
+    RunDueTimers,
+    SetPresence,
+)
+from tacit.attention.state.work import SessionLife
+from tacit.base.errors import Unavailable
+from tacit.hub.presence import Status
+from tacit.hub.writer_codec import HEAD, decode_commands, decode_reply, encode_commands, encode_reply
+from tacit.ledger.commands import (
+    Append,
+    Appended,
+    AppendTogether,
+    Committed,
+    Decided,
+    DropWebhook,
+    Ping,
+    RecordBlob,
+    SetWebhook,
+    UseCredential,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tacit.ledger.commands import Command, Duplicate, Outcome
+
+SPARE: Final = 1024
+"""What a message needs beside what travels in it."""
+UNTELLABLE: Final = "what was written is more than one node can tell another: look for it"
+Numbered: TypeAlias = tuple[int, bytes]
+
+
+class Asked(msgspec.Struct, frozen=True, array_like=True, tag="asked"):
+    """Commands, and where their answers go."""
+
+    address: str
+    commands: list[Numbered]
+
+
+class Answered(msgspec.Struct, frozen=True, array_like=True, tag="answered"):
+    """Outcomes; whoever has applied the stream up to `sequence` has all of it."""
+
+    sequence: int
+    outcomes: list[Numbered]
+
+
+class NotTaken(msgspec.Struct, frozen=True, array_like=True, tag="not taken"):
+    """The numbers of commands that were asked of a node that does not write: nothing was done about them."""
+
+    address: str
+    numbers: list[int]
+
+
+class Writes(msgspec.Struct, frozen=True, array_like=True, tag="writes"):
+    """The node with this address writes from now on."""
+
+    address: str
+
+
+class Beat(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
+    """A node lives: its machine, whether it writes, and up to where it has applied the stream."""
+
+    address: str
+    machine: str
+    writes: bool
+    reached: int
+
+
+class Here(msgspec.Struct, frozen=True, array_like=True, tag="here"):
+    """Who is connected to a node in one group, whole: it takes the place of what was said before.
+
+    Agents by what they are at, with their signs of life; people by how they are.
+    """
+
+    address: str
+    group_id: str
+    agents: dict[str, tuple[str, str]] = {}
+    lives: tuple[SessionLife, ...] = ()
+    people: dict[str, Status] = {}
+
+
+class Types(msgspec.Struct, frozen=True, array_like=True, tag="types"):
+    """Somebody is writing; in private the parties alone hear of it."""
+
+    address: str
+    group_id: str
+    by: str
+    conversation_id: str | None
+    parties: frozenset[str] | None
+
+
+class Whispers(msgspec.Struct, frozen=True, array_like=True, tag="whispers"):
+    """A message that is kept nowhere."""
+
+    address: str
+    group_id: str
+    by: str
+    said: dict[str, Any]
+    parties: frozenset[str] | None
+
+
+class GoesOn(msgspec.Struct, frozen=True, array_like=True, tag="goes on"):
+    """The author of what a session has not answered said more."""
+
+    address: str
+    group_id: str
+    session: str
+    event_id: str
+
+
+class Leaves(msgspec.Struct, frozen=True, array_like=True, tag="leaves"):
+    """A node stops."""
+
+    address: str
+
+
+Word: TypeAlias = Beat | Here | Types | Whispers | GoesOn | Leaves
+"""What a node says to all others, of itself and of those who are connected to it."""
+NodeMessage: TypeAlias = Asked | Answered | NotTaken | Writes | Word
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(NodeMessage).decode
+
+
+def encode(message: NodeMessage) -> bytes:
+    """What one node says to another."""
+    return _encode(message)
+
+
+def decode(payload: bytes) -> NodeMessage:
+    """What was said."""
+    return _decode(payload)
+
+
+def command_bytes(command: Command) -> bytes:
+    """A command as it travels."""
+    return encode_commands([command])[HEAD:]
+
+
+def command_of(body: bytes) -> Command:
+    """The command again."""
+    return decode_commands(body)[0]
+
+
+def outcome_bytes(outcome: Outcome, room: int) -> bytes:
+    """An outcome as it travels: without its effects, which are for the node that writes.
+
+    When it is too large, without what followed from it: the asking node has that from the stream.
+    """
+    for told in (_without_effects(outcome), _without_more(outcome)):
+        body = encode_reply([told], 0, 0)[HEAD:]
+        if len(body) <= room - SPARE:
+            return body
+    return encode_reply([Unavailable(UNTELLABLE, unknown=True)], 0, 0)[HEAD:]
+
+
+def outcome_of(body: bytes) -> Outcome:
+    """The outcome again."""
+    return decode_reply(body).outcomes[0]
+
+
+def _each(one: Committed | Duplicate) -> Committed | Duplicate:
+    if not isinstance(one, Committed):
+        return one
+    return Committed(one.group_id, one.event, tuple(_bare(then) for then in one.then))
+
+
+def _bare(committed: Committed) -> Committed:
+    return Committed(committed.group_id, committed.event, tuple(_bare(then) for then in committed.then))
+
+
+def _without_effects(outcome: Outcome) -> Outcome:
+    match outcome:
+        case Committed():
+            return _bare(outcome)
+        case Appended(outcomes=outcomes):
+            return Appended(tuple(_each(one) for one in outcomes))
+        case Decided(answer=answer, outcomes=outcomes):
+            return Decided(answer, tuple(_each(one) for one in outcomes))
+        case _:
+            return outcome
+
+
+def _without_more(outcome: Outcome) -> Outcome:
+    match outcome:
+        case Committed(group_id=group_id, event=event):
+            return Committed(group_id, event)
+        case Decided(answer=answer):
+            return Decided(answer)
+        case _:
+            return outcome
+
+
+def cut(numbered: Iterable[Numbered], room: int) -> Iterator[list[Numbered]]:
+    """What fits into one message each, in order; none of them is larger than that by itself."""
+    part: list[Numbered] = []
+    size = SPARE
+    for one in numbered:
+        needed = len(one[1]) + 16
+        if part and size + needed > room:
+            yield part
+            part, size = [], SPARE
+        part.append(one)
+        size += needed
+    if part:
+        yield part
+
+
+def is_repeatable(command: Command) -> bool:
+    """Is it the same whether it is done once or twice? By its key, or as it says how something is."""
+    match command:
+        case Append(submission=submission, creates=creates):
+            return not creates and isinstance(submission.data.get("client_id"), str)
+        case AppendTogether(submissions=submissions):
+            return all(isinstance(one.data.get("client_id"), str) for one in submissions)
+        case EditMessage(client_id=client_id):
+            return client_id is not None
+        case _:
+            return isinstance(
+                command,
+                RecordBlob
+                | UseCredential
+                | SetWebhook
+                | DropWebhook
+                | Ping
+                | RecordSession
+                | SetPresence
+                | ReportWork
+                | RunDueTimers,
+            )
