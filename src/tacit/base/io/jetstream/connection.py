@@ -13,6 +13,7 @@ import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 from nats.aio.client import Client, Srv
@@ -51,6 +52,7 @@ PASSING: Final = frozenset({10008, 10009, 10074})
 IN_PROCESS: Final = frozenset({10158, 10201})
 """The same id is being written: nobody can tell yet."""
 NOT_FOUND: Final = 404
+PORT: Final = 4222
 CLOSING: Final = 0.2
 """Seconds for the end of a connection."""
 GUARD: Final = "Nats-Expected-Last-Subject-Sequence"
@@ -113,6 +115,18 @@ class _State(msgspec.Struct):
     subjects: dict[str, int] = {}
 
 
+class _Peer(msgspec.Struct):
+    name: str = ""
+    current: bool = False
+    offline: bool = False
+    lag: int = 0
+
+
+class _Cluster(msgspec.Struct):
+    leader: str = ""
+    replicas: list[_Peer] = []
+
+
 class StreamReply(msgspec.Struct):
     """What the server answers, to a publish or to a question about a stream."""
 
@@ -122,6 +136,7 @@ class StreamReply(msgspec.Struct):
     config: dict[str, Any] = {}
     state: _State | None = None
     message: StoredMessage | None = None
+    cluster: _Cluster | None = None
 
 
 class _Transport(TcpTransport):
@@ -150,6 +165,11 @@ class _Client(Client):
     async def _connect_to_server(self, s: Srv) -> None:
         self._transport = self._transport or _Transport()
         await super()._connect_to_server(s)
+
+    @property
+    def server_name(self) -> str:
+        """The name of the server at the other end."""
+        return str(self._server_info.get("server_name", ""))
 
     def _connect_command(self) -> bytes:
         if self._is_encrypted and not self._server_info.get("tls_required"):
@@ -195,7 +215,7 @@ class NatsConnection:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-nats", daemon=True)
         self._thread.start()
-        self._client: Client | None = None
+        self._client: _Client | None = None
         try:
             self.wait(self._open())
         except BaseException:
@@ -282,10 +302,33 @@ class NatsConnection:
                 raise fault
 
     @property
-    def _connected(self) -> Client:
+    def _connected(self) -> _Client:
         if self._client is None:
             raise Unavailable("there is no connection to NATS")
         return self._client
+
+    @property
+    def server(self) -> tuple[str, str]:
+        """The name of the server at the other end, and its version."""
+        version = self._connected.connected_server_version
+        return self._connected.server_name, f"{version.major}.{version.minor}.{version.patch}"
+
+    async def silent_servers(self) -> list[str]:
+        """Which of the servers that were named do not answer."""
+        answers = await asyncio.gather(*map(self._greets, self._access.servers))
+        return [url for url, greets in zip(self._access.servers, answers, strict=True) if not greets]
+
+    async def _greets(self, url: str) -> bool:
+        parts = urlsplit(url)
+        try:
+            async with asyncio.timeout(self.patience.answer):
+                reader, writer = await asyncio.open_connection(parts.hostname, parts.port or PORT)
+                try:
+                    return (await reader.read(4)) == b"INFO"
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError):
+            return False
 
     @property
     def room(self) -> int:
