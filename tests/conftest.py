@@ -22,7 +22,7 @@ settings.load_profile("house")
 
 
 DRIVERS = {"codex", "claude", "acp", "openai", "command"}
-DEAR = {"tests/tools/test_mutate.py", "tests/cli/test_agent_keys.py"}
+DEAR = {"tests/tools/test_mutate.py", "tests/cli/test_agent_keys.py", "tests/relay/test_nodes.py"}
 """Modules whose tests share a server that takes seconds to start."""
 
 

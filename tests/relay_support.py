@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
+import os
 import re
 from pathlib import Path  # noqa: TC003
 from typing import Self
@@ -57,16 +59,34 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _stream_of(folder: Path):
+    """The same suite on the other store: `TACIT_TEST_NATS=nats://127.0.0.1:4222 pytest tests/relay`."""
+    url = os.environ.get("TACIT_TEST_NATS")
+    if not url:
+        return None
+    from tacit.relay.io.jetstream.opening import RelayStream
+
+    return RelayStream([url], "R" + hashlib.sha256(str(folder).encode()).hexdigest()[:16], 1)
+
+
 class Relay:
     """One relay under test."""
 
     def __init__(
-        self, folder: Path, *, port: int | None = None, host: str = "localhost", limits=None, **settings
+        self,
+        folder: Path,
+        *,
+        port: int | None = None,
+        host: str = "localhost",
+        domain: str | None = None,
+        limits=None,
+        stream=None,
+        **settings,
     ) -> None:
         self.folder = folder
         self.port = port or free_port()
-        self.domain = f"{host}:{self.port}"
-        self.url = f"http://{self.domain}"
+        self.domain = domain or f"{host}:{self.port}"
+        self.url = f"http://{host}:{self.port}"
         self.clock = MovableClock()
         self.mail = KeptMail()
         self._settings = Settings(
@@ -74,17 +94,42 @@ class Relay:
             limits=limits or Limits(packets_per_minute=100_000, burst=100_000, new_recipients_per_hour=1000, lookups_per_minute=1000),
             **settings,
         )  # fmt: skip
-        self._parts = relay_parts.parts(folder, public_url=self.url, clock=self.clock, mailer=self.mail)
-        self.server = RelayServer(self._settings, self._parts)
+        self.stream = stream or _stream_of(folder)
+        if stream is None:
+            self._make()
+
+    def _make(self, seed: bytes | None = None, store=None) -> None:
+        self._parts = relay_parts.parts(
+            self.folder, public_url=self.url, clock=self.clock, mailer=self.mail, seed=seed
+        )
+        self.server = RelayServer(self._settings, self._parts, store)
+
+    async def start(self) -> None:
+        """Serve, for the first time or again."""
+        if self.stream is not None:
+            from tacit.cli.relay_place import open_node
+
+            store, seed = await asyncio.to_thread(open_node, self.folder, self.stream, self.clock)
+            self._make(seed, store)
+        await self.server.start()
 
     async def __aenter__(self) -> Self:
-        await self.server.start()
+        await self.start()
         self.http = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.http.close()
         await self.server.stop()
+
+    @property
+    def operated(self) -> list[str]:
+        """How the operator's commands name this relay."""
+        words = ["--data", str(self.folder)]
+        if self.stream is not None:
+            words += [f"--nats={url}" for url in self.stream.access]
+            words += [f"--nats-stream={self.stream.name}", f"--nats-replicas={self.stream.replicas}"]
+        return words
 
     @property
     def mailboxes(self):

@@ -113,14 +113,16 @@ class Tests:
     ) -> tuple[list[str], bool]:
         tests = self.recorded.tests
         cheap = sorted(names - self.red, key=lambda name: (name not in running, tests[name].seconds, name))
-        # One case of each test before a second of any, for they are alike; but cases that cost nothing are all asked.
+        # A table is read by its own tests although they run no function of its module.
+        own = {name for name in cheap if file_of(name).endswith(f"/test_{module.rpartition('.')[2]}.py")}
+        # One case of each test before a second of any, for they are alike; but those of the module's own file, and
+        # those that cost nothing, are all asked.
         cases = Counter[str]()
         ranks: dict[str, int] = {}
         for name in cheap:
-            ranks[name] = cases[name.partition("[")[0]] if tests[name].seconds > NOTHING else 0
+            is_asked = name in own or tests[name].seconds <= NOTHING
+            ranks[name] = 0 if is_asked else cases[name.partition("[")[0]]
             cases[name.partition("[")[0]] += 1
-        # A table is read by its own tests although they run no function of its module.
-        own = {name for name in cheap if file_of(name).endswith(f"/test_{module.rpartition('.')[2]}.py")}
         asked = running | own
         ordered = sorted(
             cheap,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tacit.base.moment import SECOND, Moment
@@ -127,3 +129,12 @@ def test_limits_are_kept_as_the_hub_tells_them_and_else_left_to_it(memory):
 def test_settings_of_the_wrong_type_are_not_taken():
     assert settings_of({"compose_quiet_ms": "fast", "compose_restarts": 1}).compose_quiet_ms == 3000
     assert settings_of({"compose_restarts": 1}).compose_restarts == 1
+
+
+@pytest.mark.spec("C2A-064")
+@pytest.mark.parametrize(
+    ("target", "known"), [("thread:e1", True), ("dm:usr:eve", True), ("nowhere:x", False), ("", False)]
+)
+def test_a_target_is_a_place_or_none(target, known):
+    there = replace(send(), target=target).destination
+    assert (there is not None) is known

@@ -23,6 +23,7 @@ from tests.hub.room import WAIT, Failed, Room, running
 
 from tacit.base.errors import Refused
 from tacit.hub.config import HubConfig, Limits
+from tacit.hub.doors.http import unauthenticated_answer
 from tacit.hub.logs import JsonLines
 
 if TYPE_CHECKING:
@@ -539,3 +540,9 @@ async def test_under_local_trust_nobody_can_be_the_hub_itself(tmp_path: Path) ->
     async with running(tmp_path, local_trust=True) as room:
         answer = await room.call("GET", "/v1/groups", headers={"X-Tacit-By": "system"}, token=None)
         assert (answer.status, answer.code) == (403, "permission_denied")
+
+
+@pytest.mark.spec("CCCS-043")
+def test_who_comes_without_a_token_is_told_how_to_come_back() -> None:
+    answer = unauthenticated_answer()
+    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")

@@ -55,7 +55,7 @@ async def signed_in(relay, passkey, http):
 async def operate(relay, *words):
     """The operator's command, beside the running relay."""
     result = await asyncio.to_thread(
-        CliRunner().invoke, relay_command, ["--data", str(relay.folder), "account", *words, "--json"]
+        CliRunner().invoke, relay_command, [*relay.operated, "account", *words, "--json"]
     )
     found = json.loads(result.stdout) if result.exit_code == 0 else None
     return result.exit_code, found, result.output
@@ -195,7 +195,7 @@ async def test_the_operators_code_lets_an_invited_agent_begin_its_numbers_anew(t
             result = await asyncio.to_thread(
                 CliRunner().invoke,
                 relay_command,
-                ["--data", str(tmp_path), "invite", "bob", "--renew", *words, "--json"],
+                [*relay.operated, "invite", "bob", "--renew", *words, "--json"],
             )
             taken = await relay.mailboxes.store.write(
                 lambda file, result=result: registry.take_code(

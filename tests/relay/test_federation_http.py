@@ -462,7 +462,7 @@ async def test_a_delivery_that_was_recorded_is_refused_after_a_restart_as_well(t
             assert again.mailboxes.store.reader.execute("SELECT nonce FROM nonces").fetchall() == [
                 ("o" * 22,)
             ]
-        await two.server.start()
+        await two.start()
 
 
 @pytest.mark.spec("A2ACP-255", "A2ACP-256")

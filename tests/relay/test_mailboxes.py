@@ -456,3 +456,13 @@ async def test_a_packet_that_is_never_answered_comes_again_whatever_else_is_answ
         assert json.loads(bytes(again.envelope))["packet_id"] == first
         await bob.say(frames.Received([again.delivery]))
         await until(lambda: relay.mailboxes.quota.total() == (0, 0))
+
+
+@pytest.mark.spec("A2ACP-001", "A2ACP-221")
+async def test_what_follows_a_consolidated_packet_at_once_does_not_overtake_it(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (_, alice, bob), alice, bob:
+        for _ in range(10):
+            # Side by side, so that one commit stores them.
+            sent = [await alice.send(bob.address, flags=("replace_queue",))]
+            sent += [await alice.send(bob.address, tag="B") for _ in range(3)]
+            assert await bob.take(4) == sent

@@ -98,3 +98,19 @@ def test_one_stranger_gets_a_quarter_of_the_strangers_quarter_in_packets_and_in_
 
 
 TestMailboxQuota = pytest.mark.spec("A2ACP-218", "A2ACP-221", "A2ACP-222")(QuotaAgainstAList.TestCase)
+
+
+def test_what_is_spare_counts_for_anybody_and_never_below_nothing():
+    limits = Limits(per_tag=10, per_recipient=100, per_recipient_bytes=4000, per_sender=6)
+    quota = MailboxQuota(limits)
+    assert quota.spare(1, "a", "alice") == (0, 0)
+    for _ in range(4):
+        assert quota.reserve(1, "a", "alice", 100, replaces=False, contact=True) is None
+    # Two of the sender's six are left, though the tag has six; of its thousand bytes six hundred.
+    assert quota.spare(1, "a", "alice") == (2, 600)
+    for number in range(5):
+        assert quota.reserve(1, "a", f"s{number}", 500, replaces=False, contact=True) is None
+    assert quota.spare(1, "a", "alice") == (1, 100)
+    assert quota.spare(1, "b", "alice") == (2, 100)
+    assert quota.reserve(1, "b", "eve", 200, replaces=False, contact=False) is None
+    assert quota.spare(1, "b", "eve") == (5, 50)

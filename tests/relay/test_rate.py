@@ -50,3 +50,18 @@ def test_places_are_few_few_for_each_and_given_back():
         with limit.slot("c"):
             pass
     assert not limit._taken
+
+
+def test_scores_that_several_keep_are_moved_and_not_replaced():
+    mine = Reputation()
+    mine.load({"eve": 40})
+    mine.change("eve", -10)
+    mine.change("bob", 5)
+    assert mine.moved() == {"eve": -10, "bob": 5}
+    # Another node has moved the same score meanwhile: both count.
+    mine.kept("eve", 35)
+    assert (mine.score("eve"), mine.moved()) == (25, {"eve": -10, "bob": 5})
+    mine.kept("eve", 25, by=-10)
+    assert (mine.score("eve"), mine.moved()) == (25, {"bob": 5})
+    mine.kept("eve", None)
+    assert (mine.score("eve"), mine.moved()) == (50, {"bob": 5})

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import signal
 import ssl
@@ -16,18 +17,17 @@ import click
 import uvloop
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.io import sqlite
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import Moment, rfc3339
 from tacit.cli import relay_parts
 from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.relay_place import RelayPlace, open_node, relay_stream
 from tacit.cli.session import beside_hub
+from tacit.cli.stream_options import stream_options
 from tacit.cli.terminal import bold
 from tacit.relay import accounts
 from tacit.relay.io import registry
-from tacit.relay.io.schema import SCHEMA
 from tacit.relay.io.server import RelayServer, Settings
-from tacit.relay.io.store import FILE
 from tacit.relay.settings import Limits
 from tacit.wire import address, frames
 from tacit.wire.encoding import b64, unb64
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import apsw
+
+    from tacit.relay.io.jetstream.opening import RelayStream
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -74,6 +76,13 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--new-recipients-per-hour", default=20, show_default=True, help="First contacts for each sender."
 )
+@click.option(
+    "--nats",
+    multiple=True,
+    metavar="URL",
+    help="Keep the state in streams of these NATS servers, for several nodes; the folder is a cache then.",
+)
+@functools.partial(stream_options, name="TACIT_RELAY")
 @json_option
 @click.pass_context
 def relay(context: click.Context, **options: Any) -> None:
@@ -81,17 +90,33 @@ def relay(context: click.Context, **options: Any) -> None:
 
     Without a subcommand the relay starts and runs until it is stopped.
     """
-    context.obj = options["data"]
     if context.invoked_subcommand is None:
         _serve(**options)
+    else:
+        context.obj = options["data"], _stream(**options)
+
+
+@reported
+def _stream(**options: Any) -> RelayStream | None:
+    return relay_stream(options)
+
+
+def _pass_place(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Say to a command where the relay's state is; its own `--data` may name another folder."""
+
+    def placed(given: tuple[Path, RelayStream | None], *words: Any, **options: Any) -> Any:
+        return command(RelayPlace(*given), *words, **options)
+
+    return click.pass_obj(functools.update_wrapper(placed, command))
 
 
 @reported
 def _serve(*, as_json: bool, **options: Any) -> None:
-    settings = _settings(**options)
-    parts = relay_parts.parts(settings.data, public_url=settings.public_url, mail=options["mail"])
+    settings, stream = _settings(**options), relay_stream(options)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    uvloop.run(_run(RelayServer(settings, parts), settings, as_json=as_json))
+    store, seed = open_node(settings.data, stream, SystemClock()) if stream is not None else (None, None)
+    parts = relay_parts.parts(settings.data, public_url=settings.public_url, mail=options["mail"], seed=seed)
+    uvloop.run(_run(RelayServer(settings, parts, store), settings, as_json=as_json))
 
 
 def _settings(**options: Any) -> Settings:
@@ -165,41 +190,14 @@ async def _run(server: RelayServer, settings: Settings, *, as_json: bool) -> Non
         raise Unavailable("the relay had to stop; its log says why")
 
 
-# The operator's commands work beside a running relay: they write to its file, and it notices.
-
-
-def _file(data: Path) -> apsw.Connection:
-    path = data / FILE
-    if not path.exists():
-        raise Unavailable(f"there is no relay in {data}; start one first, or name its folder with --data")
-    connection = sqlite.connect(path)
-    SCHEMA.migrate(connection, path)
-    return connection
-
-
-def _change(data: Path, change: Callable[[apsw.Connection], None]) -> None:
-    connection = _file(data)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            change(connection)
-            connection.execute("UPDATE operator_changes SET version=version+1")
-            connection.execute("COMMIT")
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-    finally:
-        connection.close()
-
-
 @relay.command()
 @click.argument("username")
 @click.option("--renew", is_flag=True, help="A code for an existing account whose agent needs new keys.")
 @click.option("--reset", is_flag=True, help="With --renew: its key statements may begin their numbers anew.")
 @json_option
-@click.pass_obj
+@_pass_place
 @reported
-def invite(data: Path, username: str, *, renew: bool, reset: bool, as_json: bool) -> None:
+def invite(place: RelayPlace, username: str, *, renew: bool, reset: bool, as_json: bool) -> None:
     """Make a one-time code with which USERNAME's agent can register without a browser."""
     accounts.check_username(username)
     code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
@@ -220,24 +218,23 @@ def invite(data: Path, username: str, *, renew: bool, reset: bool, as_json: bool
             may_reset=renew and reset,
         )
 
-    _change(data, change)
+    place.change(change)
     value = {"username": username, "code": code, "expires_at": rfc3339(expires)}
     show(value, f"code for {bold(username)}, valid once until {rfc3339(expires)}:\n{code}", as_json=as_json)
 
 
 @relay.command("accounts")
 @json_option
-@click.pass_obj
+@_pass_place
 @reported
-def list_accounts(data: Path, *, as_json: bool) -> None:
+def list_accounts(place: RelayPlace, *, as_json: bool) -> None:
     """List the accounts of this relay (for its operator; no endpoint does this)."""
-    connection = _file(data)
-    rows = connection.execute(
-        "SELECT a.username, a.state, g.account IS NOT NULL, count(q.position), ifnull(sum(q.size),0)"
-        " FROM accounts a LEFT JOIN agents g ON g.account=a.id LEFT JOIN queue q ON q.recipient=a.id"
-        " GROUP BY a.id ORDER BY a.username"
-    ).fetchall()
-    connection.close()
+    with place.read() as file:
+        rows = file.execute(
+            "SELECT a.username, a.state, g.account IS NOT NULL, count(q.position), ifnull(sum(q.size),0)"
+            " FROM accounts a LEFT JOIN agents g ON g.account=a.id LEFT JOIN queue q ON q.recipient=a.id"
+            " GROUP BY a.id ORDER BY a.username"
+        ).fetchall()
     found = [
         {"username": name, "state": state, "agent": bool(agent), "queued": queued, "bytes": size}
         for name, state, agent, queued, size in rows
@@ -257,10 +254,10 @@ def list_accounts(data: Path, *, as_json: bool) -> None:
 @click.option("--cancel-recovery", is_flag=True, help="The mailed recovery code is worth nothing.")
 @click.option("--end-sessions", is_flag=True, help="Sign the account out in every browser.")
 @json_option
-@click.pass_obj
+@_pass_place
 @reported
 def one_account(
-    data: Path,
+    place: RelayPlace,
     username: str,
     *,
     revoke_passkey: str | None,
@@ -276,6 +273,7 @@ def one_account(
     done: list[str] = []
 
     def change(file: apsw.Connection) -> None:
+        done.clear()
         account = _account(file, username)
         if revoke_passkey is not None:
             registry.drop_passkey(file, account, _passkey(file, account, revoke_passkey).credential_id)
@@ -291,19 +289,16 @@ def one_account(
             registry.add_notice(file, account, frames.encode(frames.Notice(kind, rfc3339(now))))
 
     if revoke_passkey is not None or cancel_recovery or end_sessions:
-        _change(data, change)
-    connection = _file(data)
-    try:
-        account = _account(connection, username)
-        opens = registry.pending_code(connection, purpose="recovery", username=username, now=now)
+        place.change(change)
+    with place.read() as file:
+        account = _account(file, username)
+        opens = registry.pending_code(file, purpose="recovery", username=username, now=now)
         found = {
             "username": username,
-            "passkeys": [one.shown() for one in registry.passkeys(connection, account)],
+            "passkeys": [one.shown() for one in registry.passkeys(file, account)],
             "recovery_opens_at": rfc3339(Moment(opens)) if opens is not None else None,
             "done": done,
         }
-    finally:
-        connection.close()
     show(found, _account_lines(found), as_json=as_json)
 
 
@@ -340,11 +335,10 @@ def _account_lines(found: dict[str, Any]) -> str:
 
 @relay.command()
 @json_option
-@click.pass_obj
+@_pass_place
 @reported
-def stats(data: Path, *, as_json: bool) -> None:
+def stats(place: RelayPlace, *, as_json: bool) -> None:
     """Count what the relay holds."""
-    connection = _file(data)
     queries = {
         "accounts": "SELECT count(*) FROM accounts WHERE state='active'",
         "agents": "SELECT count(*) FROM agents",
@@ -354,8 +348,8 @@ def stats(data: Path, *, as_json: bool) -> None:
         "blocked": "SELECT count(*) FROM blocked",
         "peers": "SELECT count(*) FROM peers WHERE policy='allowed'",
     }
-    found = {name: connection.execute(sql).get for name, sql in queries.items()}
-    connection.close()
+    with place.read() as file:
+        found = {name: file.execute(sql).get for name, sql in queries.items()}
     show(found, "\n".join(f"{name:<18} {value}" for name, value in found.items()), as_json=as_json)
 
 
@@ -363,13 +357,13 @@ def stats(data: Path, *, as_json: bool) -> None:
 @click.argument("who")
 @click.option("--undo", is_flag=True, help="Let the address in again.")
 @json_option
-@click.pass_obj
+@_pass_place
 @reported
-def block(data: Path, who: str, *, undo: bool, as_json: bool) -> None:
+def block(place: RelayPlace, who: str, *, undo: bool, as_json: bool) -> None:
     """Shut an address out of this relay, here or on another one."""
     found = str(address.parse_typed(who))
     sql = "DELETE FROM blocked WHERE address=?" if undo else "INSERT OR IGNORE INTO blocked VALUES (?)"
-    _change(data, lambda file: file.execute(sql, (found,)) and None)
+    place.change(lambda file: file.execute(sql, (found,)) and None)
     show(
         {"address": found, "blocked": not undo},
         f"{found} is {'let in' if undo else 'shut out'}",
@@ -382,9 +376,9 @@ def block(data: Path, who: str, *, undo: bool, as_json: bool) -> None:
 @click.option("--deny", is_flag=True, help="Never talk to this relay.")
 @click.option("--key", help="Its public key (base64url); replaces a pinned one.")
 @json_option
-@click.pass_obj
+@_pass_place
 @reported
-def peer(data: Path, domain: str, *, deny: bool, key: str | None, as_json: bool) -> None:
+def peer(place: RelayPlace, domain: str, *, deny: bool, key: str | None, as_json: bool) -> None:
     """Allow another relay to exchange packets with this one."""
     if not address.is_domain(domain):
         raise Refused(
@@ -394,5 +388,5 @@ def peer(data: Path, domain: str, *, deny: bool, key: str | None, as_json: bool)
     if key and (raw is None or len(raw) != 32):
         raise Refused("bad_key", "a relay key has 32 bytes in base64url", row="A2ACP-255")
     policy = "denied" if deny else "allowed"
-    _change(data, lambda file: registry.set_peer(file, domain, policy, raw))
+    place.change(lambda file: registry.set_peer(file, domain, policy, raw))
     show({"domain": domain, "policy": policy}, f"{domain} is {policy}", as_json=as_json)

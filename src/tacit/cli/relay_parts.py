@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.relay.ports import Mailer
 
+KEY: Final = "relay.key"
 # Any will do: what is asked is whether the other side's point has small order, nothing is sealed with it.
 _ANY_SCALAR: Final = bytes(range(1, 33))
 
@@ -107,7 +108,7 @@ class SealPasskeys:
 
 def relay_seed(data: Path, entropy: Entropy) -> bytes:
     """The relay's own signing key, made on first start, readable by its owner alone."""
-    path = data / "relay.key"
+    path = data / KEY
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.exists():
@@ -141,14 +142,15 @@ def parts(
     clock: Clock | None = None,
     entropy: Entropy | None = None,
     mailer: Mailer | None = None,
+    seed: bytes | None = None,
 ) -> Parts:
-    """Everything a relay is handed."""
+    """Everything a relay is handed. Where nodes share a key, its `seed` is given; else it is the folder's."""
     randomness = entropy or SystemEntropy()
     host = public_url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
     return Parts(
         clock=clock or SystemClock(),
         entropy=randomness,
-        signatures=SealSignatures(relay_seed(data, randomness)),
+        signatures=SealSignatures(seed or relay_seed(data, randomness)),
         passkeys=SealPasskeys(host, [public_url]),
         mailer=mailer or (LogMailer() if mail == "log" else SmtpMailer(mail)),
     )

@@ -1,4 +1,4 @@
-"""The options that say which stream of NATS servers a ledger is in, for every command that speaks of one."""
+"""The options that say which stream of NATS servers something is in, for every command that speaks of one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 _OPTIONS: Final = (
-    click.option(
-        "--nats-stream", default="TACIT", show_default=True, metavar="NAME", help="The stream's name."
-    ),
     click.option(
         "--nats-replicas",
         default=3,
@@ -37,15 +34,17 @@ _OPTIONS: Final = (
 )
 
 
-def stream_options(command: F) -> F:
-    """The name, the replicas, the credentials and the CA."""
+def stream_options(command: F, *, name: str = "TACIT") -> F:
+    """The name, which is this one unless another is given, the replicas, the credentials and the CA."""
     for option in reversed(_OPTIONS):
         command = option(command)
-    return command
+    return click.option(
+        "--nats-stream", default=name, show_default=True, metavar="NAME", help="The stream's name."
+    )(command)
 
 
 def plan_of(servers: Sequence[str], given: dict[str, Any]) -> StreamPlan:
-    """Where the ledger is; what these options were given is taken from `given`."""
+    """Where it is; what these options were given is taken from `given`."""
     return StreamPlan(
         tuple(servers),
         given.pop("nats_stream"),

@@ -23,6 +23,7 @@ from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.hub.neighbours import Neighbours
 from tacit.hub.node_transport import NodeTransport
 from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
@@ -143,8 +144,10 @@ class Hub:
         self.on_revoked: dict[Callable[[str], None], None] = {}
         self.on_stop: dict[Callable[[], None], None] = {}
         self.is_first_start = False
+        self.neighbours: Neighbours | None = None
         if self.nodes is not None:
-            self._take_part_in(self.nodes)
+            self.neighbours = Neighbours(self.nodes, self.host, self.live)
+            self._take_part_in(self.nodes, self.neighbours)
 
     async def stream_standing(self) -> StreamStanding | None:
         """How the ledger's stream stands; None where the ledger is in the folder."""
@@ -152,16 +155,15 @@ class Hub:
             return None
         return await asyncio.get_running_loop().run_in_executor(None, self.nodes.standing)
 
-    def _take_part_in(self, nodes: NodeTransport) -> None:
+    def _take_part_in(self, nodes: NodeTransport, neighbours: Neighbours) -> None:
         """One of several nodes: act for all of them while this one writes, and follow while it does not."""
         nodes.is_stopping = lambda: self.ledger.is_closing
         nodes.on_taken = self.ledger.expect_one
         nodes.answer = self.ledger.answer
-        nodes.on_moved = self.host.tell_writer_anew
         nodes.on_record = lambda: self.host.spawn(self._load_records())
         nodes.on_change = self._lease_changed
-        self.host.acts = lambda: nodes.holds
-        self.hooks.acts = lambda: nodes.holds
+        self.host.acts = self.hooks.acts = self.host.dispatch.has_drafts = lambda: nodes.holds
+        neighbours.on_left = lambda group_id, session: self.host.spawn(self.hooks.back(group_id, session))
 
     def _lease_changed(self, holds: bool) -> None:
         if not self.ledger.is_closing:
@@ -171,6 +173,8 @@ class Hub:
         """This node writes now: its writer is told who is here, and time and webhooks are its to see to."""
         await self.ledger.record(Ping())  # the writer has read the stream to its end by then
         self.host.tell_writer_anew()
+        for group_id in self.neighbours.groups() if self.neighbours is not None else ():
+            self.host.tell_writer(group_id)
         await self.host.take_up_time()
         await self.hooks.sync()
 
@@ -181,8 +185,9 @@ class Hub:
 
     async def give_way(self) -> None:
         """Let another node write as soon as nothing is left to do here; called when nothing more is taken."""
-        if self.nodes is None:
+        if self.nodes is None or self.neighbours is None:
             return
+        self.neighbours.leave()
         if not await self.ledger.read(lambda reader: erasure.is_pending(reader.connection)):
             await asyncio.get_running_loop().run_in_executor(None, self.nodes.give_up)
 
@@ -198,6 +203,8 @@ class Hub:
             await self.readers.open()
         await self.host.open()
         await self.hooks.open()
+        if self.neighbours is not None:
+            self.host.spawn(self.neighbours.run())
 
     async def _count_today(self) -> None:
         """The quotas go on where the ledger says they stand: a restart forgives nothing."""
@@ -291,10 +298,12 @@ class Hub:
         """Somebody is writing: people see it, and harnesses wait (C2A-084); in private the parties alone."""
         self.live.signal(group_id, by, conversation_id, parties)
         self.host.typing(group_id, by, conversation_id, parties)
+        if self.neighbours is not None:
+            self.neighbours.types(group_id, by, conversation_id, parties)
 
     def _here(self, group_id: str) -> Here:
         """Who is connected: agents as their harnesses say, people by their open windows."""
-        agents = {link.session: (link.status, link.detail) for link in self.host.links(group_id)}
+        agents = self.host.statuses(group_id)
         present = self.live.present(group_id)
         return Here(agents, {one: status for status, names in present.items() for one in names})
 
@@ -310,6 +319,8 @@ class Hub:
         parties = set(record.for_) or None
         self.live.whisper(group_id, record.session, said, parties)
         self.host.whisper(group_id, record.session, said, parties)
+        if self.neighbours is not None:
+            self.neighbours.whispers(group_id, record.session, said, parties)
 
     def _agent_changed(self, change: dict[str, Any]) -> None:
         """The owner's agent has changed: whoever shows it to the owner is told, and nobody else."""

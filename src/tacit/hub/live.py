@@ -18,7 +18,7 @@ from tacit.hub.presence import Presence
 from tacit.ledger.principal import USER, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tacit.hub.metrics import Metrics
     from tacit.hub.presence import Status
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SETTLES_SECONDS: Final = 0.3
 """A page that is loaded again goes and comes: who comes back within this time was never gone."""
+BY_NEARNESS: Final[tuple[Status, ...]] = ("online", "away", "offline")
 MANY_STIRRED: Final = 20
 """If more people than this come and go at once, followers are told to ask instead of told of each."""
 
@@ -115,6 +116,10 @@ class Live:
         self._stirred: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._told: dict[tuple[str, str], Status] = {}
         self.settle_seconds = SETTLES_SECONDS
+        self.elsewhere: Callable[[str], Mapping[str, Status]] = lambda _group_id: {}
+        """How people are at other nodes of the ledger."""
+        self.on_stirred: Callable[[str], None] = lambda _group_id: None
+        """Told of a group in which somebody came, went, or looks elsewhere."""
 
     def enter(self, follower: Follower) -> None:
         """Be there: hear signals, and be seen; events come once it is attached."""
@@ -203,7 +208,31 @@ class Live:
 
     def present(self, group_id: str) -> dict[Status, list[str]]:
         """The principals that follow a group now, by how they are."""
-        return self._presence.present(group_id)
+        here, elsewhere = self._presence.present(group_id), self.elsewhere(group_id)
+        if not elsewhere:
+            return here
+        everybody = sorted({*here["online"], *here["away"], *elsewhere})
+        found: dict[Status, list[str]] = {"online": [], "away": []}
+        for one in everybody:
+            found[self._status(group_id, one)].append(one)
+        return found
+
+    def groups(self) -> list[str]:
+        """The groups that somebody follows here."""
+        return [group_id for group_id, followers in self._present.items() if followers]
+
+    def people_here(self, group_id: str) -> dict[str, Status]:
+        """How the people are who follow a group at this node."""
+        present = self._presence.present(group_id)
+        return {one: status for status, names in present.items() for one in names if _is_person(one)}
+
+    def _status(self, group_id: str, principal: str) -> Status:
+        """How somebody is, at whatever node they are most there."""
+        known = {
+            self._presence.status(group_id, principal),
+            self.elsewhere(group_id).get(principal, "offline"),
+        }
+        return next(status for status in BY_NEARNESS if status in known)
 
     def looked(self, followers: Iterable[Follower]) -> None:
         """Somebody looks at the connection of these again, or looks elsewhere."""
@@ -212,8 +241,13 @@ class Live:
 
     def _stir(self, group_id: str, principal: str) -> None:
         """Tell how a person is by now, once it has settled; agents say it themselves (`presence`)."""
-        kind = kind_of(principal)
-        if self._closed or kind is None or not kind.is_human:
+        if _is_person(principal):
+            self.on_stirred(group_id)
+            self.stir(group_id, principal)
+
+    def stir(self, group_id: str, principal: str) -> None:
+        """A person may be otherwise now, here or at another node."""
+        if self._closed:
             return
         if not self._stirred:
             asyncio.get_running_loop().call_later(self.settle_seconds, self.settled)
@@ -228,10 +262,10 @@ class Live:
                 self._tell(group_id, "presence", {"group_id": group_id}, "", None)
                 continue
             for one in changed:
-                self.presence(group_id, one, self._presence.status(group_id, one))
+                self.tell_presence(group_id, one, self._status(group_id, one))
 
     def _has_changed(self, group_id: str, principal: str) -> bool:
-        now = self._presence.status(group_id, principal)
+        now = self._status(group_id, principal)
         before = self._told.pop((group_id, principal), "offline")
         if now != "offline":
             self._told[group_id, principal] = now
@@ -246,6 +280,11 @@ class Live:
 
     def presence(self, group_id: str, actor_id: str, status: str) -> None:
         """Tell the followers of a group that somebody came, went, looks elsewhere, or has something to do."""
+        self.on_stirred(group_id)
+        self.tell_presence(group_id, actor_id, status)
+
+    def tell_presence(self, group_id: str, actor_id: str, status: str) -> None:
+        """The same of somebody at another node."""
         said = {"group_id": group_id, "actor_id": actor_id, "status": status}
         self._tell(group_id, "presence", said, actor_id, None)
 

@@ -8,7 +8,7 @@ so many bytes at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -19,7 +19,9 @@ from tacit.attention.commands import (
     RunDueTimers,
     SetPresence,
 )
+from tacit.attention.state.work import SessionLife
 from tacit.base.errors import Unavailable
+from tacit.hub.presence import Status
 from tacit.hub.writer_codec import HEAD, decode_commands, decode_reply, encode_commands, encode_reply
 from tacit.ledger.commands import (
     Append,
@@ -72,7 +74,66 @@ class Writes(msgspec.Struct, frozen=True, array_like=True, tag="writes"):
     address: str
 
 
-NodeMessage: TypeAlias = Asked | Answered | NotTaken | Writes
+class Beat(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
+    """A node lives: its machine, whether it writes, and up to where it has applied the stream."""
+
+    address: str
+    machine: str
+    writes: bool
+    reached: int
+
+
+class Here(msgspec.Struct, frozen=True, array_like=True, tag="here"):
+    """Who is connected to a node in one group, whole: it takes the place of what was said before.
+
+    Agents by what they are at, with their signs of life; people by how they are.
+    """
+
+    address: str
+    group_id: str
+    agents: dict[str, tuple[str, str]] = {}
+    lives: tuple[SessionLife, ...] = ()
+    people: dict[str, Status] = {}
+
+
+class Types(msgspec.Struct, frozen=True, array_like=True, tag="types"):
+    """Somebody is writing; in private the parties alone hear of it."""
+
+    address: str
+    group_id: str
+    by: str
+    conversation_id: str | None
+    parties: frozenset[str] | None
+
+
+class Whispers(msgspec.Struct, frozen=True, array_like=True, tag="whispers"):
+    """A message that is kept nowhere."""
+
+    address: str
+    group_id: str
+    by: str
+    said: dict[str, Any]
+    parties: frozenset[str] | None
+
+
+class GoesOn(msgspec.Struct, frozen=True, array_like=True, tag="goes on"):
+    """The author of what a session has not answered said more."""
+
+    address: str
+    group_id: str
+    session: str
+    event_id: str
+
+
+class Leaves(msgspec.Struct, frozen=True, array_like=True, tag="leaves"):
+    """A node stops."""
+
+    address: str
+
+
+Word: TypeAlias = Beat | Here | Types | Whispers | GoesOn | Leaves
+"""What a node says to all others, of itself and of those who are connected to it."""
+NodeMessage: TypeAlias = Asked | Answered | NotTaken | Writes | Word
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(NodeMessage).decode
 

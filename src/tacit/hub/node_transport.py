@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from tacit.attention.commands import SetPresence
 from tacit.base.errors import Refused, Unavailable
 from tacit.hub.node_codec import (
     SPARE,
@@ -53,7 +52,7 @@ from tacit.ledger.commands import Ping, Recorded
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tacit.hub.node_codec import NodeMessage, Numbered
+    from tacit.hub.node_codec import NodeMessage, Numbered, Word
     from tacit.ledger.commands import Command, Outcome
     from tacit.ledger.io.writer_thread import Deliver, Done, WriterTransport
     from tacit.ledger.standing import StreamStanding
@@ -147,7 +146,6 @@ class NodeTransport:
         self._messages = itertools.count(1)
         self._unseen: list[tuple[int, float, list[Done], list[Outcome]]] = []
         self._answers: defaultdict[str, list[Numbered]] = defaultdict(list)
-        self._sessions: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
         self._holder: str | None = None
         self._looks = False
         self._is_closing = False
@@ -161,8 +159,8 @@ class NodeTransport:
         """Answers callers of this node with what another one did."""
         self.on_change: Callable[[bool], None] = lambda _holds: None
         """Told that this node writes now, or no more."""
-        self.on_moved: Callable[[], None] = lambda: None
-        """Told that another writer decides from now on, who knows nothing of who is connected here."""
+        self.on_word: Callable[[Word], None] = lambda _word: None
+        """Told what other nodes say of themselves."""
         self.on_record: Callable[[], None] = lambda: None
         """Told that another node had a record of the hub's own written."""
 
@@ -188,8 +186,6 @@ class NodeTransport:
 
     def submit(self, command: Command, done: Done) -> None:
         """Queue a command, for the writer of this node or of another."""
-        if isinstance(command, SetPresence):
-            command = self._present(self._among.address, command)
         if self._among.holds or (isinstance(command, Ping) and not command.writes):
             self._local.submit(command, done)
             return
@@ -256,9 +252,7 @@ class NodeTransport:
 
     def _found(self, address: str | None) -> None:
         if address is not None and address != self._among.address:
-            moved, self._holder = address != self._holder, address
-            if moved:
-                self.on_moved()
+            self._holder = address
             self._send_again(address)
         else:
             self._holder = None
@@ -320,6 +314,9 @@ class NodeTransport:
             case Writes(address=address):
                 if address != self._among.address:
                     self._found(address)
+            case _:
+                if said.address != self._among.address:
+                    self.on_word(said)
 
     def _unheard(self, message: str) -> None:
         """Nobody was there to hear a message."""
@@ -380,8 +377,6 @@ class NodeTransport:
             self._answers[address].append((number, outcome_bytes(outcome, self._among.room)))
 
         command = command_of(body)
-        if isinstance(command, SetPresence):
-            command = self._present(address, command)
         try:
             self._local.submit(command, done)
         except Unavailable as fault:
@@ -395,13 +390,11 @@ class NodeTransport:
             for part in cut(outcomes, self._among.room):
                 self._among.say(address, encode(Answered(self._among.reached, part)))
 
-    def _present(self, address: str, told: SetPresence) -> SetPresence:
-        """Each node knows who is connected to it; the writer is told of all of them."""
-        here = self._sessions[told.group_id]
-        here[address] = told.sessions
-        if not self._among.holds:
-            return told
-        return SetPresence(told.group_id, tuple(sorted({one for those in here.values() for one in those})))
+    def say_to_all(self, word: Word) -> None:
+        """Say something to every other node, without waiting."""
+        payload = encode(word)
+        if len(payload) < self._among.room:
+            self._among.say_to_all(payload)
 
     # -- how it is, and its end
 
@@ -409,6 +402,21 @@ class NodeTransport:
     def holds(self) -> bool:
         """Does this node write now?"""
         return self._among.holds
+
+    @property
+    def address(self) -> str:
+        """Where this node is spoken to."""
+        return self._among.address
+
+    @property
+    def seconds(self) -> float:
+        """How long the lease of a node that died lasts."""
+        return self._among.seconds
+
+    @property
+    def reached(self) -> int:
+        """Up to which position the stream is applied here."""
+        return self._among.reached
 
     @property
     def depth(self) -> int:

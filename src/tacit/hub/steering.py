@@ -75,7 +75,7 @@ async def show_preview(hub: Hub, credential: Credential, request: requests.Previ
 async def list_agents(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
     """Who is online, busy, owing what, spending what; and what waits for a person."""
     group = await _group(hub, credential, request.group_id)
-    statuses = {link.session: (link.status, link.detail) for link in hub.host.links(request.group_id)}
+    statuses = hub.host.statuses(request.group_id)
     now = hub.store.options.clock.now()
 
     def query(reader: Reader) -> dict[str, Any]:
@@ -202,10 +202,7 @@ async def change_rules(hub: Hub, credential: Credential, request: requests.Rules
     """Change them; only the owner does."""
     credential.require_owner()
     command = ChangeRules(request.group_id, credential.principal, request.settings)
-    answer = (await hub.ledger.decide(command)).answer.result
-    if (limit := request.settings.get("injected_per_minute")) is not None:
-        hub.host.pace(request.group_id, limit)
-    return answer
+    return (await hub.ledger.decide(command)).answer.result
 
 
 async def set_webhook(hub: Hub, credential: Credential, request: requests.Webhook) -> object:

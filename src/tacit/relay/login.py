@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.errors import Refused
+from tacit.wire import address
+
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.relay.settings import Limits
+    from tacit.wire.address import Address
 
 CHALLENGE_BYTES: Final = 32
 # A key nobody holds: an unknown address costs the same check as a known one.
@@ -54,6 +58,15 @@ class LoginFailures:
     def succeeded(self, source: str, address: str) -> None:
         """Forget the failures of one who could prove it after all."""
         self._failures.pop((source, address), None)
+
+
+def local_address(text: str, domain: str) -> Address | None:
+    """The address in `text` if it has its one spelling and belongs to `domain`."""
+    try:
+        found = address.parse(text)
+    except Refused:
+        return None
+    return found if found.domain == domain else None
 
 
 def challenge_holds(sent: str, returned: str, sent_at: Moment, now: Moment, limits: Limits) -> bool:

@@ -90,6 +90,23 @@ class MailboxQuota:
         self._add(recipient, tag, sender, 1, size, contact=contact)
         return None
 
+    def spare(self, recipient: int, tag: str, sender: str) -> tuple[int, int]:
+        """How many packets and bytes would fit beside what is counted, whosever they were, at least.
+
+        For whoever shares mailboxes with nodes that count by themselves.
+        """
+        box = self._boxes.get(recipient)
+        own = box.senders.get(sender) if box is not None else None
+        if box is None or own is None:
+            return 0, 0
+        share, part = self._limits.share(contact=own.contact), box.part(own)
+        packets = min(
+            self._limits.per_tag - box.tags.get(tag, 0),
+            share.one_packets - own.packets,
+            share.packets - part.packets,
+        )
+        return max(0, packets), max(0, min(share.one_bytes - own.size, share.bytes - part.size))
+
     def release(self, recipient: int, tag: str, sender: str, size: int) -> None:
         """Give one place back."""
         self._add(recipient, tag, sender, -1, -size, contact=False)

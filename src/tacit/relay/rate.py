@@ -85,6 +85,8 @@ class Reputation:
     def __init__(self) -> None:
         self._scores: OrderedDict[str, int] = OrderedDict()
         self._reports: OrderedDict[tuple[str, str], Moment] = OrderedDict()
+        # What was kept, where others keep theirs in the same place.
+        self._kept: dict[str, int] = {}
 
     def score(self, sender: str) -> int:
         """0 to 100; a stranger has 50."""
@@ -115,6 +117,22 @@ class Reputation:
     def load(self, scores: dict[str, int]) -> None:
         """Scores kept over a restart."""
         self._scores.update(scores)
+        self._kept.update(scores)
+
+    def moved(self) -> dict[str, int]:
+        """By how much scores have changed since they were kept."""
+        moved = {sender: score - self._kept.get(sender, START) for sender, score in self._scores.items()}
+        return {sender: by for sender, by in moved.items() if by}
+
+    def kept(self, sender: str, score: int | None, by: int = 0) -> None:
+        """What is kept of a sender now, `by` of it from here; what changed here besides still counts."""
+        by = self.score(sender) - self._kept.get(sender, START) - by
+        if score is None:
+            self._kept.pop(sender, None)
+        else:
+            self._kept[sender] = score
+        self._scores[sender] = START if score is None else score
+        self.change(sender, by)
 
     def dump(self) -> dict[str, int]:
         """Scores worth keeping: those that differ from a stranger's."""

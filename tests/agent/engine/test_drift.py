@@ -137,6 +137,8 @@ def test_a_declined_field_that_the_update_names_is_opened_once_and_one_that_it_d
             ],
         }
         both.ben.receive(both.anna.me, thread, f"pkt_update0000{number}", "intent_update", body)
+        with pytest.raises(Refused, match="bad_answer"):
+            both.ben.answer(both.ben.question("scope"), Answer())
         both.ben.answer(both.ben.question("scope"), confirm=True)
 
     update(1, "dietary_requirements")
@@ -187,6 +189,8 @@ def test_an_intent_changes_only_while_it_is_negotiated():
     both.ben.share_all(both.ben.question("consent"))
     both.settle()
     assert both.anna.state(thread) == "PROPOSED"
+    with pytest.raises(Refused, match="bad_answer"):
+        both.anna.answer(both.anna.question("checkpoint"), Answer())
     with pytest.raises(Refused, match="too_late"):
         changed(both, thread)
     assert not [one for one in both.anna.sent if one.type == "intent_update"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.agent.engine.desk import DAY, FEATURES, Desks, begun, desks
+from tests.agent.engine.desk import DAY, FEATURES, Desk, Desks, begun, desks
 
-from tacit.agent.engine import asking
+from tacit.agent.engine import asking, receiving
 from tacit.agent.engine.workspace import Peer
 from tacit.base.errors import Refused
 
@@ -211,3 +211,11 @@ def test_what_can_no_longer_become_several_is_refused_to_the_owner():
     )
     assert both.ben.state(thread) == "PROPOSED"
     assert "fork" in both.ben.violations()
+
+
+@pytest.mark.spec("A2ACP-117")
+@pytest.mark.parametrize(("timely", "kept"), [(True, {"dietary", "time_windows"}), (False, {"dietary"})])
+def test_children_inherit_what_was_told_and_its_times_only_for_the_same_days(timely, kept):
+    fields = {"dietary": "vegan", "time_windows": [], "event_type": "dinner"}
+    found = receiving.for_children(fields, Desk("anna").workspace(), timely=timely)
+    assert set(found) == kept

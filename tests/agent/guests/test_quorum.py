@@ -97,3 +97,19 @@ def test_where_all_must_agree_or_nothing_stands_no_guest_is_asked():
                 bytes(32),
             )
         )
+
+
+@pytest.mark.parametrize(("kept", "ended"), [(False, "revoked"), (True, "")])
+def test_a_link_that_nobody_had_is_over_once_it_is_taken_back(kept, ended):
+    people, group_id = three(quorum=3)
+    anna = people["anna"]
+    wish = inviting.guest_wish("Grandma", "Do you come too?", (), (), "", 7, group_id)
+    anna.decide(lambda ws: inviting.invite(ws, wish, "Europe/London", GUEST, bytes(32)))
+    if kept:
+        anna.decide(lambda ws: hearing.kept(ws, GUEST))
+    anna.decide(lambda ws: hearing.revoked(ws, GUEST))
+    guest = anna.book.guests[GUEST]
+    assert (guest.revoked, guest.ended) == (True, ended)
+    said = len(anna.log)
+    anna.decide(lambda ws: hearing.revoked(ws, GUEST))
+    assert len(anna.log) == said, "once is enough"

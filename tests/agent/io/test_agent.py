@@ -175,3 +175,17 @@ async def test_what_can_still_be_called_off_with_somebody_is_what_is_open_with_t
                 known = await anna.known(peer)
                 named = [one["thread_id"] for one in known["can_be_undone"] if one["what"] == "open"]
                 assert named == [thread]
+
+
+@pytest.mark.spec("A2ACP-062")
+@pytest.mark.parametrize(
+    ("name", "value"), [("autonomy", "boundless"), ("no_such_choice", "high"), ("autonomy", "")]
+)
+async def test_a_choice_that_is_none_is_refused_and_nothing_is_kept(tmp_path, name, value):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna")
+    async with Agent(tmp_path / "anna") as anna:
+        before = await anna.choose()
+        with pytest.raises(Refused, match="bad_choice"):
+            await anna.choose(name, value)
+        assert await anna.choose() == before

@@ -23,6 +23,8 @@ from tacit.agent.packets.shapes import (
     Whole,
     Word,
 )
+from tacit.agent.packets.tools import TOOLS
+from tacit.base.errors import Refused
 
 pytestmark = pytest.mark.spec("A2ACP-045", "A2ACP-262")
 FORM = Form("two letters", "[a-z]{2}", lambda text: len(text) == 2)
@@ -103,3 +105,16 @@ def test_every_type_is_published_by_its_own_name(kind: str, *, sent: bool) -> No
     assert ("consolidated" in schema["properties"]) is sent
     assert schema.get("additionalProperties", True) is not sent
     assert set(schema["required"]) >= {"protocol", "packet_id", "thread_id", "from", "to"}
+
+
+@pytest.mark.spec("A2ACP-265")
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_a_tool_takes_what_its_schema_names_and_nothing_else(name: str) -> None:
+    tool = TOOLS[name]
+    schema = tool.schema()
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == [one.name for one in tool.takes.members if one.needed or one.sent]
+    with pytest.raises(Refused) as found:
+        tool.check({"nobody_asked": 1})
+    assert (found.value.code, "nobody_asked" in str(found.value)) == ("invalid_request", False)

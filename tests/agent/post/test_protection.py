@@ -8,11 +8,12 @@ from tests.agent_support import Person, people_on
 from tests.relay_support import Relay, until
 
 from tacit.agent.post.io.schema import FILE, protection_method
-from tacit.agent.post.io.store import AgentStore
+from tacit.agent.post.io.store import AgentStore, Myself
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
 from tacit.seal import key_protection
+from tacit.seal.identity import Identity
 from tacit.seal.key_protection import PASSPHRASE
 
 PHRASE = b"correct horse battery"
@@ -177,4 +178,17 @@ def test_a_file_that_could_not_be_written_anew_is_not_taken_for_one_that_was(tmp
             store.rewrite()
         other.execute("ROLLBACK")
     store.rewrite()
+    store.close()
+
+
+@pytest.mark.spec("A2ACP-212")
+@pytest.mark.parametrize("protected", [False, True])
+def test_keys_that_are_kept_are_read_back_the_same(tmp_path, protected):
+    store = AgentStore(tmp_path)
+    if protected:
+        protect(store)
+    me = Myself("agent:a@r.example", "https://r.example", Identity(b"s" * 32, b"a" * 32), 3, b"record")
+    with store.transaction():
+        store.set_identity(me)
+    assert store.me() == me
     store.close()

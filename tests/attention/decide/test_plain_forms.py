@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decide import Decisions
 
 TAKEN_BACK = [
-    "nvm", "never mind, found it", "please don't bother", "don't bother, thanks", "hat sich erledigt", "laisse tomber, j'ai trouvé",
+    "nvm", "nvm I got it", "nvm figured it out thanks", "found it nvm", "never mind, found it", "please don't bother", "don't bother, thanks", "hat sich erledigt", "laisse tomber, j'ai trouvé",
     "déjalo, ya lo encontré", "deixa pra lá, já achei", "lascia stare, l'ho trovato", "laat maar, al gevonden", "не надо, уже нашёл",
     "算了,找到了", "もう大丈夫です、見つかりました",
 ]  # fmt: skip

@@ -45,3 +45,23 @@ def test_secrets_are_shown_as_their_type(kind: str) -> None:
 )
 def test_what_looks_like_a_secret_goes_and_the_rest_stays(text: str, shown: str) -> None:
     assert redacted(text) == shown
+
+
+@pytest.mark.spec("C2A-204")
+@pytest.mark.parametrize(
+    "number",
+    [
+        "4111111111111111", "5500000000000004", "378282246310005", "6011111111111117", "4012888888881881",
+        "5105 1051 0510 5100", "3530-1113-3330-0000",
+    ],
+)  # fmt: skip
+def test_a_card_is_told_by_its_check_digit(number: str) -> None:
+    assert redacted(f"pay {number} now") == "pay [redacted:card] now"
+    for digit in set("0123456789") - {number[-1]}:
+        wrong = number[:-1] + digit
+        assert redacted(f"pay {wrong} now") == f"pay {wrong} now"
+
+
+@pytest.mark.spec("C2A-204")
+def test_a_number_of_one_digit_alone_is_no_card() -> None:
+    assert redacted("0000 0000 0000 0000") == "0000 0000 0000 0000"

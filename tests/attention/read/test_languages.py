@@ -30,7 +30,7 @@ KNOWN = {"en", "de", "fr", "es", "pt", "it", "nl", "ru", "zh", "ja"}
 SECTIONS = {
     "thanks", "acknowledged", "filler", "greeting", "safety", "approval", "blocker", "assignment", "request", "imperative",
     "asking", "status", "leave", "call_off", "hold", "courtesy", "reason", "politely", "strong", "hail",
-    "after_name", "not_you", "and",
+    "after_name", "before_name", "not_you", "and",
 }  # fmt: skip
 ROSTER = Roster.of([Agent("ada"), Agent("bob")], [Person("usr:ann", ("Ann",))])
 
@@ -131,6 +131,9 @@ def test_spelling_width_and_mixture_do_not_matter(text: str, intent: Intent) -> 
         ("@adaさん、お願いします", ["ada"]),
         ("＠ada 看一下", ["ada"]),
         ("ada：看一下", ["ada"]),
+        ("ＡＤＡ：look？", ["ada"]),
+        ("谢谢ada", ["ada"]),
+        ("warte ada", ["ada"]),
         ("ada，你能看一下吗？", ["ada"]),
         ("ada你能看一下吗", ["ada"]),
         ("adaさん、これ見て", ["ada"]),

@@ -46,7 +46,21 @@ def names(text: str) -> list[str]:
         ('ann said "@lead look at this" yesterday', []),
         ('"@lead look at this"', ["lead"]),
         ("the @deploy annotation is missing", []),
+        ("ann said '@émile look at this' yesterday", []),
+        ("ann said \u2018@émile don't\u2019 yesterday", []),
+        ("it's @émile who can't", ["émile"]),
+        ("@émile no, not you @deploy", ["deploy"]),
         ("ann which branch is it", ["ann"]),
+        ("ann run the tests", ["ann"]),
+        ("ann the build is red", ["ann"]),
+        ("ann nvm", ["ann"]),
+        ("nvm ann", ["ann"]),
+        ("wait ann", ["ann"]),
+        ("ok ann, which branch is it", ["ann"]),
+        ("ok ann went home", []),
+        ("wait, deploy", []),
+        ("ann:which branch", ["ann"]),
+        ("ann:8080", []),
         ("Émile?", ["Émile"]),
         ("hey ann", ["ann"]),
         ("hello émile the build is red", ["émile"]),
@@ -86,6 +100,37 @@ def names(text: str) -> list[str]:
 )
 def test_names_in_text(text: str, found: list[str]) -> None:
     assert names(text) == found
+
+
+@pytest.mark.spec("C2A-034")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("put @Test above the method", []),
+        ("use @Test from JUnit 5", []),
+        ("in Java you write @Test before every method", []),
+        ("is @Test from junit or testng?", []),
+        ("it has to be annotated with @test", []),
+        ("@Test public void reads() {}", []),
+        ("@Test(timeout=5) fails", []),
+        ("@Test can you look at the class", ["test"]),
+        ("hey @Test which Java is it", ["test"]),
+        ("can you look at that class, @Test?", ["test"]),
+        ("fix the java build @Test", ["test"]),
+        ("pair with @test on the java build", ["test"]),
+        ("the class is in the way of @Ada and me", ["ada"]),
+        ("@ada(and bob) look", ["ada"]),
+    ],
+)
+def test_an_annotation_in_a_text_about_code_is_no_agent_of_that_name(text: str, found: list[str]) -> None:
+    assert in_text(prose(text), Roster.of([Agent("test"), Agent("ada")])) == found
+
+
+@pytest.mark.spec("C2A-068")
+@pytest.mark.parametrize("text", ["@worker!", "worker!", "@worker", "hey @worker!"])
+def test_a_name_alone_is_a_call_whatever_its_mark(text: str) -> None:
+    roster = Roster.of([Agent("nina")])
+    assert decide(event(text.replace("worker", "nina")), roster)["nina"].policy == "must_respond"
 
 
 @pytest.mark.spec("C2A-034")

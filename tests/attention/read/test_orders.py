@@ -66,6 +66,9 @@ def test_an_order_to_stop_is_read_as_one(text: str) -> None:
         "@ada no, don't delete the old ones, rename them",
         "@ada 'go away' is what the page says to everybody who signs in",
         "@ada no go",
+        "@ada stop it when the tests are done",
+        "@ada cancel that and fixed ones too",
+        "@ada ignore that the tests got fixed",
     ],
 )
 def test_words_of_an_order_in_another_sentence_are_none(text: str) -> None:

@@ -13,6 +13,8 @@ from mcp.types import ElicitResult
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import page
 from tacit.agent.packets.tools import TOOLS
+from tacit.bridges.mcp import agent_door
+from tacit.bridges.mcp.results import Shown
 from tests.agent.arrangements import share
 from tests.bridges.mcp.agents import DINNER, NEED, program, running
 from tests.bridges.mcp.rooms import TACIT
@@ -250,3 +252,18 @@ async def test_the_inspector_finds_nothing_to_complain_about_in_the_agents_tools
         assert [one["name"] for one in tools["tools"]] == NAMES
         listed = await ask("--method", "tools/call", "--tool-name", "list_threads")
         assert listed["structuredContent"]["threads"] == []
+
+
+@pytest.mark.spec("A2ACP-266")
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ((), "1 decision waits."),
+        (("a",), "1 decision waits."),
+        (("a", "b"), "1 decision about 2 fields waits."),
+    ],
+)
+def test_a_person_is_told_how_much_waits_and_nothing_of_it(fields, said):
+    told = agent_door.message_of(agent_door.Outcome(Shown({}, "", is_error=True), "qst_1", fields))
+    assert said in told
+    assert "qst_1" not in told

@@ -174,3 +174,14 @@ def test_the_frame_stands_first_in_the_structure_however_a_client_orders_it(orde
     structure = shown({"untrusted": True, "events": [], "cursor": "1", "threadId": "t"}).structure
     assert structure[order(structure)[0]] == NOTICE
     assert re.match(r"What follows quotes chat", NOTICE)
+
+
+@pytest.mark.spec("C2A-139")
+def test_what_is_read_is_its_text_and_what_is_not_there_is_said_not_to_be():
+    front = Front()
+    front.take(hello())
+    missing = json.loads(front.read(5, "tacit://x", None))
+    assert (missing["id"], "result" in missing) == (5, False)
+    assert missing["error"]["message"] == "there is no such resource"
+    found = json.loads(front.read(6, "tacit://x", "words"))["result"]["contents"]
+    assert [(one["uri"], one["text"]) for one in found] == [("tacit://x", "words")]

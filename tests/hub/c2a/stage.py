@@ -260,10 +260,12 @@ class Raw(Socket):
 
 
 @asynccontextmanager
-async def staged(folder: Path, *, clock: HandClock | None = None, **given: Any) -> AsyncIterator[Stage]:
+async def staged(
+    folder: Path, *, clock: HandClock | None = None, entropy: SeededEntropy | None = None, **given: Any
+) -> AsyncIterator[Stage]:
     """A hub on a folder with a hand-moved clock, from start to graceful stop."""
     moved = clock or HandClock()
-    server = Server(config(folder, **given), Options(clock=moved, entropy=SeededEntropy()))
+    server = Server(config(folder, **given), Options(clock=moved, entropy=entropy or SeededEntropy()))
     await server.start()
     try:
         async with aiohttp.ClientSession(

@@ -10,6 +10,7 @@ from tests.hub.room import WAIT, Failed
 
 from tacit.attention.commands import RunDueTimers
 from tacit.base.errors import Refused
+from tacit.hub.host import protocol
 
 OLDER = "2026-06-02"
 
@@ -337,3 +338,11 @@ async def test_agreed_glyphs_and_own_signals_are_the_ones_that_are_written(stage
     reactions = await stage.events(stage.group_id, kinds="chat.reaction")
     glyphs = {one["data"]["signal"]: one["data"]["emoji"] for one in reactions}
     assert glyphs == {"agree": "\U0001f197", "x.party": "\U0001f973"}
+
+
+@pytest.mark.spec("C2A-012")
+def test_a_fault_of_ours_is_an_answer_that_says_nothing_of_it():
+    error = {"code": "internal_error", "message": "a fault of the hub's own"}
+    assert protocol.internal(7) == {
+        "jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": error["message"], "data": error},
+    }  # fmt: skip

@@ -3,8 +3,8 @@
 With a sign: `@ada` anywhere, in any script (`请@ada看一下`, `@adaさん`), in a row (`@ada/@bob`), emphasised
 (`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is quoted with, and not whom the
 same breath takes out again ("@ada not you @bob"). Without a sign: at the start, as "ada:", "ada, bob:",
-"ada and bob:", "hey ada", "ada?" or before a word that asks ("ada which branch"), and at the end as
-"..., ada?". What greets, joins and asks there is the lexicon's, in every language. A name that is also a
+"ada and bob:", "hey ada", "nvm ada", "ada?" or before a word that asks ("ada which branch"), and at the end
+as "..., ada?". What greets, joins and asks there is the lexicon's, in every language. A name that is also a
 common word is called without a sign only where a mark says so.
 """
 
@@ -28,13 +28,32 @@ _NOBODY: Final[frozenset[str]] = frozenset()
 _READ: Final = 2_000
 """Characters in which a name is looked for that is not called."""
 _QUOTED: Final = re.compile(
-    r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]'
+    r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]|『[^』\n]{1,400}』'
+    r"|(?<!\w)['\u2018](?=\S)(?:[^'\u2019\n]|(?<=\w)['\u2019](?=\w)){1,400}(?<=\S)['\u2019](?!\w)"
+)
+_QUOTES: Final = "\"“«「„『'\u2018"
+_CODE: Final = re.compile(
+    r"(?<!\w)(?:java|junit\d?|testng|kotlin|spring|lombok|javadoc|annotat\w+|decorat\w+|methods?|class(?:es)?)(?!\w)",
+    re.IGNORECASE,
+)
+"""Of this speaks whoever writes of annotations."""
+_DECLARES: Final = re.compile(
+    r"\(\s*(?:\)|[\"'\d]|\w+\s*=|\w+\.class)|\s+(?:public|private|protected|static|void|def)(?!\w)"
+)
+_USES: Final = re.compile(
+    r"(?<!\w)(?:us(?:e|es|ed|ing)|the|an?|add(?:s|ed|ing)?|put(?:s|ting)?|wr(?:ite|ites|ote)|remov(?:e|es|ed|ing)|forgot|"
+    r"annotated? (?:\w+ )?with|java's|junit's)\s+\Z",
+    re.IGNORECASE,
 )
 _SOLID: Final = rf"(?=\s|\Z|[{SOLID}])"
 _TAKEN_OUT: Final = re.compile(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)", re.IGNORECASE)
 _NOT_BEFORE: Final = re.compile(rf"(?<!\w){in_any('not')}\s*\Z", re.IGNORECASE)
 GREETING: Final = re.compile(
     rf"\s*(?:{in_any('hail', spaced=True)}[ ,]+|{in_any('hail', spaced=False)}[ ,]*)", re.IGNORECASE
+)
+_BEFORE: Final = re.compile(
+    rf"\s*(?:{in_any('before_name', spaced=True)}[ ,]+|{in_any('before_name', spaced=False)}[ ,]*)",
+    re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[\w.'-]*\w")
 _LATIN: Final = re.compile(rf"[^\W{SOLID}](?:(?:[.'-]|[^\W{SOLID}])*[^\W{SOLID}])?(?=[{SOLID}])")
@@ -45,6 +64,8 @@ _AND: Final = re.compile(
     re.IGNORECASE,
 )
 _MARK: Final = re.compile(rf"\s?[:,;]{_SOLID}")
+_TIGHT: Final = re.compile(r":(?=[^\W\d_])")
+"""A full-width colon has its space in itself, and reads as a plain one."""
 _ALONE: Final = re.compile(rf"\s*[?!]+{_SOLID}|\s*\Z")
 _ASKS: Final = re.compile(
     rf"\s+{in_any('after_name', spaced=True)}(?!\w)|\s*{in_any('after_name', spaced=False)}", re.IGNORECASE
@@ -57,7 +78,8 @@ _COMMON: Final = frozenset(
         "main will mark may art bill rob pat sue grace hope faith joy rose jack guy chase june april "
         "august summer frank rich dean drew miles chance max ray ward wade reed cliff heath olive ivy sky "
         "dawn eve star angel king prince duke baker cook hunter mason miller parker porter potter smith "
-        "taylor walker ok no yes so who what why when where how"
+        "taylor walker ok no yes so who what why when where how override before after component service bean "
+        "deprecated entity mock property fixture"
     ).split()
 )
 """Names that are words too."""
@@ -101,16 +123,30 @@ def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
         start, end = match.span()
         if prose[start - 1 : start] == "/" and before != start - 1:
             continue  # a path, not a row of names
-        if any(one <= start < other for one, other in quoted):
+        if any(one <= start < other for one, other in quoted) or _is_annotation(prose, match, roster):
             continue
         before = end
         if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(prose[max(0, start - 8) : start])):
             yield CalledName(start, end, match.group(1), CallStrength.SIGNED)
 
 
+def _is_annotation(prose: str, match: re.Match[str], roster: Roster) -> bool:
+    """Is it a piece of code, as `@Test` in a text about Java? What opens a text or a clause is a call."""
+    if _DECLARES.match(prose, match.end()):
+        return True
+    written = match.group(1)
+    before = prose[max(0, match.start() - 40) : match.start()]
+    if written.casefold() not in _COMMON or not before.rstrip()[-1:].isalnum() or GREETING.fullmatch(before):
+        return False
+    if _CODE.search(prose[:_READ]) is None:
+        return False
+    is_last = not prose[match.end() :].strip(" .!?")
+    return _USES.search(before) is not None or not (is_last or written in roster.spelt)
+
+
 def _reported(prose: str) -> list[tuple[int, int]]:
     """Where others are quoted; a text that is a quotation and nothing else is its author's own."""
-    if not any(sign in prose for sign in '"“«「„'):
+    if not any(sign in prose for sign in _QUOTES):
         return []
     found = [match.span() for match in _QUOTED.finditer(prose)]
     outside = prose
@@ -122,7 +158,8 @@ def _reported(prose: str) -> list[tuple[int, int]]:
 def _opening(prose: str, roster: Roster) -> list[CalledName]:
     """The names that a text opens with."""
     greeting = GREETING.match(prose)
-    place = greeting.end() if greeting is not None else len(prose) - len(prose.lstrip())
+    opener = greeting or _BEFORE.match(prose)
+    place = opener.end() if opener is not None else len(prose) - len(prose.lstrip())
     found: list[CalledName] = []
     while (name := _name_at(prose, place, roster)) is not None:
         found.append(name)
@@ -134,10 +171,14 @@ def _opening(prose: str, roster: Roster) -> list[CalledName]:
         return []
     end = found[-1].end
     common = all(one.name.casefold() in _COMMON for one in found)
-    if mark := _MARK.match(prose, end):
+    if common and opener is not greeting:
+        return []
+    if mark := _MARK.match(prose, end) or (None if common else _TIGHT.match(prose, end)):
         found[-1] = found[-1]._replace(end=mark.end())
         return found
-    if not common and (greeting is not None or _ALONE.match(prose, end) or _ASKS.match(prose, end)):
+    if not common and (
+        greeting is not None or _ALONE.match(prose, end) or (opener is None and _ASKS.match(prose, end))
+    ):
         return found
     return []
 

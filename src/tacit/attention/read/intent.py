@@ -32,6 +32,8 @@ PERFORMATIVES: Final[dict[str, Intent]] = {
     "CNCL": Intent.WITHDRAWAL,
 }
 
+AFTER_CALL: Final = " \t\r\n.!"
+"""What may stand behind a name that is called and nothing more: "@ada!"."""
 _NAMED: Final = re.compile(r"(?<!\w)@[\w.-]*\w")
 _EDGES: Final = re.compile(r"^[^\w+👍👌🙏🆗✅👀🫡:;<&…]+|[^\w+)👍👌🙏🆗✅👀🫡3…]+$")
 _EDGE: Final = " \t\"'*_~-.!?,;|/[]{}"
@@ -58,7 +60,7 @@ def of_text(prose: str) -> Intent:
     and no pattern reads the same words in two ways.
     """
     said = _NAMED.sub(" ", prose) if "@" in prose else prose
-    if not said.strip() and prose.strip():
+    if said != prose and not said.strip(AFTER_CALL):
         return Intent.PLAIN  # a name alone, or one before a piece of code, is a call
     said = folded(said).strip()
     return _of_short(said) if len(said) <= _REMEMBERED else _of_plain(said)

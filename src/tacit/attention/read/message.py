@@ -14,7 +14,7 @@ from tacit.attention.read import mentions
 from tacit.attention.read.calls import calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.dialogue import Follows, follows
-from tacit.attention.read.intent import asks_anybody, intent_of
+from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.prose import prose
@@ -147,7 +147,7 @@ def _heard(
         words += mentions.named(called, roster, vocatives=settings.vocatives)
     beside = mentions.without_names(said, called)
     by_agent = author.kind is AuthorKind.AGENT
-    return words, *intent_of(data, beside if beside.strip() else said, by_agent=by_agent), said
+    return words, *intent_of(data, beside if beside.strip(AFTER_CALL) else said, by_agent=by_agent), said
 
 
 def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:

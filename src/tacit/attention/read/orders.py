@@ -27,6 +27,8 @@ _ASKED: Final = re.compile(r"\?[\s!?]*\Z")
 _EDGES: Final = " \t\"'*_~-/[]{}()"
 
 _NAME: Final = re.compile(r"[\w.-]{1,40}")
+_RUN_ON: Final = 12
+"""Words among which a clause without a comma may turn from an order to its reason."""
 
 
 def sends_away(language: Language, text: str, words: set[str]) -> bool:
@@ -59,7 +61,7 @@ def _is_all(language: Language, section: str, text: str, words: set[str]) -> boo
     courtesy, reason = language.sections["courtesy"].pattern, language.sections["reason"].pattern
     ordered = 0
     for number, clause in enumerate(clauses):
-        if order.fullmatch(clause):
+        if order.fullmatch(clause) or (section != "hold" and _gives_reason(order, reason, clause)):
             ordered += 1
         elif not (
             courtesy.fullmatch(clause)
@@ -72,3 +74,15 @@ def _is_all(language: Language, section: str, text: str, words: set[str]) -> boo
         # "stop?" asks; "could you leave this channel, please?" does not.
         return False
     return ordered > 0
+
+
+def _gives_reason(order: re.Pattern[str], reason: re.Pattern[str], clause: str) -> bool:
+    """Is it an order and its reason in one breath, without a comma, as "nvm found it" and "got it nvm"?"""
+    words = clause.split(" ")
+    for place in range(1, min(len(words), _RUN_ON)):
+        first, rest = " ".join(words[:place]), " ".join(words[place:])
+        if (order.fullmatch(first) and reason.fullmatch(rest)) or (
+            reason.fullmatch(first) and order.fullmatch(rest)
+        ):
+            return True
+    return False

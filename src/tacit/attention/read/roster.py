@@ -95,6 +95,16 @@ class Roster:
         found.pop("", None)
         return found
 
+    @cached_property
+    def spelt(self) -> frozenset[str]:
+        """Every id, name and role as it was given; `@Test` is not how an agent is called that is `test`."""
+        given = {
+            one for agent in self.agents.values() for one in (agent.agent_id, *agent.names, *agent.roles)
+        }
+        for person in self.people.values():
+            given |= {person.principal, person.principal.removeprefix("usr:"), *person.names}
+        return frozenset({*given, *BROADCAST, self.owner, FOREMAN, PEERS})
+
     def principal(self, word: str) -> str | None:
         """Who is meant: an id as it is written, else a name in any case."""
         if word in self.agents or word in self.people:

@@ -20,7 +20,7 @@ from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.base.errors import TacitError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from tacit.attention.commands import DeliveryDraft
     from tacit.attention.state.fold import Attention
@@ -55,6 +55,8 @@ class Wanted:
     session: str
     event_id: str | None = None
     recalled: bool = False
+    fresh: bool = False
+    """It was written just now, by another node, which has the draft."""
 
 
 @dataclass(slots=True)
@@ -72,13 +74,15 @@ class Dispatch:
         self._ledger = ledger
         self._present = present
         self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
+        self.has_drafts: Callable[[], bool] = lambda: True
+        """Is what is fresh handed over as a draft? Not where another node writes."""
 
     def committed(self, committed: Committed) -> None:
         """A record without a draft became durable: whom must it reach?"""
         data = committed.event.data
         session, event_id = str(data["session"]), str(data["event_id"])
         if committed.event.kind == "x.c2a.delivery":
-            self.want(committed.group_id, Wanted(session, event_id))
+            self.want(committed.group_id, Wanted(session, event_id, fresh=not self.has_drafts()))
         elif data.get("disposition") == "superseded" and not data.get("reported"):
             self.want(committed.group_id, Wanted(session, event_id, recalled=True))
 
@@ -114,12 +118,12 @@ class Dispatch:
             group = reader.group(group_id)
             source, lines = LineSource(Archive.on(reader, group), reader.glance(group)), RecentLines()
 
-            def made(obligation: Obligation) -> Delivered | None:
-                found = _made(reader, group, source.archive, obligation)
+            def made(obligation: Obligation, wanted: Wanted) -> Delivered | None:
+                found = _made(reader, group, source.archive, obligation, late=not wanted.fresh)
                 return with_lines(found, source, lines) if found is not None else None
 
             return [
-                (obligation, made(obligation) if sends else None)
+                (obligation, made(obligation, one) if sends else None)
                 for one in wanted
                 if one.session in there
                 for obligation, sends in _obligations(source.archive.attention, one)
@@ -159,10 +163,12 @@ def _obligations(attention: Attention, wanted: Wanted) -> list[tuple[Obligation,
     return back + [(obligation, True) for obligation in obligations.waiting_of(session)]
 
 
-def _made(reader: Reader, group: Group, archive: Archive, obligation: Obligation) -> Delivered | None:
+def _made(
+    reader: Reader, group: Group, archive: Archive, obligation: Obligation, *, late: bool
+) -> Delivered | None:
     if obligation.closed or obligation.accepted:
         return None
     made = delivered(
         archive, obligation, lambda first: reader.thread(group, obligation.session, first, LOOKED_AT)
     )
-    return replace(made, late=True) if made is not None else None
+    return replace(made, late=late) if made is not None else None

@@ -174,8 +174,12 @@ class Hooks:
         try:
             if await self._is_gone(group_id, session):
                 await self.remove(group_id, session)
-                return
-            await self._start(group_id, session, wire, version)
+            elif session in self._ports.host.online(group_id):
+                # It is connected itself, here or at another node: it is called when that has ended.
+                wire.version = version
+                self._wires[group_id, session] = wire
+            else:
+                await self._start(group_id, session, wire, version)
         except TacitError as error:
             log.warning("a webhook was not started", extra={"fault": type(error).__name__})
 

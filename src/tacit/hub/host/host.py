@@ -39,12 +39,13 @@ from tacit.hub.caller import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tacit.attention.commands import Effect, TimersRun
+    from tacit.attention.commands import AuthorContinued, Effect, TimersRun
     from tacit.c2a.notifications import Work
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
+    from tacit.hub.node_codec import Here
     from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
@@ -67,6 +68,10 @@ def _next_due(reader: Reader) -> list[tuple[Moment, str]]:
     return found
 
 
+def _nearness(life: SessionLife) -> tuple[bool, Moment]:
+    return life.connected, life.heard_at
+
+
 class Host:
     """All C2A sessions of one hub."""
 
@@ -82,6 +87,12 @@ class Host:
         self.gone: Callable[[Link], None] = lambda _link: None
         self.acts: Callable[[], bool] = lambda: True
         """Does time pass here? Of several nodes with one ledger it does at the one that writes."""
+        self.elsewhere: Callable[[str], Sequence[Here]] = lambda _group_id: ()
+        """Who is connected in a group to other nodes of the ledger."""
+        self.on_present: Callable[[str], None] = lambda _group_id: None
+        """Told of a group in which an agent came, went, or is at something else."""
+        self.goes_on: Callable[[str, AuthorContinued], None] = lambda _group_id, _effect: None
+        """Tells a session that is not here that its author goes on."""
         self._due: list[tuple[Moment, str]] = []
         self._since = store.options.clock.now()
         self._gone: dict[tuple[str, str], SessionLife] = {}
@@ -115,15 +126,24 @@ class Host:
             elif isinstance(effect, DeliveryDraft):
                 draft = effect
                 self._forget_report(committed.group_id, draft.session, draft.event_id)
-            elif (link := self.link(committed.group_id, effect.session)) is not None and link.was_greeted:
-                link.notify(Continued(effect.event_id))
+            elif not self.go_on(committed.group_id, effect.session, effect.event_id):
+                self.goes_on(committed.group_id, effect)
         self._ended(committed)
         if draft is not None:
             self.dispatch.want(committed.group_id, Wanted(draft.session, draft.event_id), draft)
         elif committed.event.kind in RECORDS_THAT_GO_OUT:
             self.dispatch.committed(committed)
+        if committed.event.kind == "x.c2a.rules":
+            self._pace(committed.group_id, committed.event.data["values"].get("injected_per_minute"))
         if committed.event.kind == "x.c2a.approval":
             self._decided(committed.group_id, committed.event.data)
+
+    def go_on(self, group_id: str, session: str, event_id: str) -> bool:
+        """The author of what a session has not answered said more: tell it; False when it is not here."""
+        link = self.link(group_id, session)
+        if link is not None and link.was_greeted:
+            link.notify(Continued(event_id))
+        return link is not None
 
     def _ended(self, committed: Committed) -> None:
         """What is closed is no longer worked on, and what is claimed begins anew: nothing is kept of it."""
@@ -219,7 +239,7 @@ class Host:
     async def _keep_time(self, group_id: str) -> int:
         steps = 0
         while True:
-            due = RunDueTimers(group_id, self._lives(group_id), self._since)
+            due = RunDueTimers(group_id, self._all_lives(group_id), self._since)
             ran: TimersRun = (await self._ledger.decide(due)).answer
             if not ran.stepped:
                 if ran.next_due is not None:
@@ -234,15 +254,20 @@ class Host:
         if link.life is not None:
             link.life = structs.replace(link.life, heard_at=self._store.options.clock.now())
 
-    def _lives(self, group_id: str) -> tuple[SessionLife, ...]:
-        """What the writer cannot know: who is there, and when each was last heard of."""
+    def lives(self, group_id: str) -> tuple[SessionLife, ...]:
+        """Who is here, and when each was last heard of; who is gone keeps the last word."""
         there = [
             structs.replace(link.life, reported=frozenset(link.work))
             for link in self.links(group_id)
             if link.life is not None
         ]
         gone = [life for (group, _session), life in self._gone.items() if group == group_id]
-        return (*there, *gone)
+        return (*gone, *there)
+
+    def _all_lives(self, group_id: str) -> tuple[SessionLife, ...]:
+        """What the writer cannot know, at every node; whoever is connected somewhere is connected."""
+        known = [*self.lives(group_id), *(life for one in self.elsewhere(group_id) for life in one.lives)]
+        return tuple({life.session: life for life in sorted(known, key=_nearness)}.values())
 
     async def report_work(self, link: Link, told: Work) -> None:
         """How work stands at an agent: a change is for the ledger, a sign of life for the host alone."""
@@ -283,8 +308,20 @@ class Host:
     # -- presence
 
     def online(self, group_id: str) -> frozenset[str]:
-        """Who is connected."""
-        return self._present.get(group_id, frozenset())
+        """Who is connected, to whatever node."""
+        here = self._present.get(group_id, frozenset())
+        return here.union(*(one.agents for one in self.elsewhere(group_id)))
+
+    def statuses(self, group_id: str) -> dict[str, tuple[str, str]]:
+        """What everybody who is connected says to be at."""
+        found: dict[str, tuple[str, str]] = {}
+        for one in self.elsewhere(group_id):
+            found |= one.agents
+        return found | {link.session: (link.status, link.detail) for link in self.links(group_id)}
+
+    def groups(self) -> list[str]:
+        """The groups in which somebody is connected here."""
+        return list(dict.fromkeys(group for group, _session in self._links))
 
     def link(self, group_id: str, session: str) -> Link | None:
         """The session's connection."""
@@ -302,11 +339,7 @@ class Host:
         """
         await self.record_session(link)
         key = (link.group_id, link.session)
-        before = self._links.pop(key, None)
-        if before is not None:
-            before.close()
-            self.gone(before)
-            before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
+        self._supersede(key)
         now = self._store.options.clock.now()
         self._gone.pop(key, None)
         link.life = SessionLife(link.session, now, now)
@@ -314,6 +347,22 @@ class Host:
         self._see(link.group_id)
         self.presence(link.group_id, link.session, "online")
         self.dispatch.want(link.group_id, Wanted(link.session))
+
+    def _supersede(self, key: tuple[str, str]) -> bool:
+        before = self._links.pop(key, None)
+        if before is None:
+            return False
+        before.close()
+        self.gone(before)
+        before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
+        return True
+
+    def connected_elsewhere(self, group_id: str, life: SessionLife) -> None:
+        """A session is connected to another node; if later than here, that connection wins."""
+        here = self.link(group_id, life.session)
+        later = here is not None and here.life is not None and life.connected_at > here.life.connected_at
+        if life.connected and later and self._supersede((group_id, life.session)):
+            self._see(group_id)
 
     def detach(self, link: Link) -> None:
         """A connection ended; nothing else changes (C2A-028)."""
@@ -334,14 +383,19 @@ class Host:
         self._tell_writer(group_id)
 
     def _tell_writer(self, group_id: str) -> None:
-        sessions = tuple(sorted(self._present[group_id]))
-        if not self._ledger.is_closing:
+        self.on_present(group_id)
+        self.tell_writer(group_id)
+
+    def tell_writer(self, group_id: str) -> None:
+        """Tell the writer who is connected, to whatever node, if it is this node's."""
+        sessions = tuple(sorted(self.online(group_id)))
+        if self.acts() and not self._ledger.is_closing:
             self._ledger.submit(SetPresence(group_id, sessions), lambda _outcome: None)
 
     def tell_writer_anew(self) -> None:
-        """The writer was started again and knows nobody."""
+        """The writer was started again, or is another one, and knows nobody."""
         for group_id in self._present:
-            self._tell_writer(group_id)
+            self.tell_writer(group_id)
 
     async def record_session(self, link: Link) -> None:
         """Write down what was agreed, when it differs from what is known."""
@@ -391,10 +445,11 @@ class Host:
         except TacitError as error:
             log.warning("a record was not written", extra={"fault": type(error).__name__})
 
-    def pace(self, group_id: str, per_minute: int) -> None:
-        """The group's limit of injected events has changed (C2A-205)."""
-        for link in self.links(group_id):
-            link.pace(per_minute)
+    def _pace(self, group_id: str, per_minute: int | None) -> None:
+        """The group's limit of injected events may have changed (C2A-205)."""
+        if per_minute is not None:
+            for link in self.links(group_id):
+                link.pace(per_minute)
 
     def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
         """A message that is kept nowhere, to the sessions that are there."""

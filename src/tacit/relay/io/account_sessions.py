@@ -79,6 +79,8 @@ class AccountSessions:
         reader = self._mailboxes.store.reader
         if session.begun <= registry.sessions_ended(reader, session.account):
             return False
+        if registry.account_of(reader, session.username) is None:
+            return False
         return not session.passkey or registry.passkey(reader, session.passkey) is not None
 
     def open(self, account: int, now: Moment) -> list[AccountSession]:

@@ -109,6 +109,15 @@ class Correspondence:
             if self.knows(account, sender):
                 self._met(account, sender)
 
+    def met_elsewhere(self, account: int, whom: bytes, waiting: Iterable[str]) -> None:
+        """Another node has written down a pair; `waiting` are senders whose packets are in that mailbox."""
+        self._recent.pop(account, None)
+        for pair in [pair for pair in self._known if pair[0] == account]:
+            del self._known[pair]
+        for sender in waiting:
+            if self.digest(sender) == whom:
+                self._met(account, sender)
+
     def forget(self, account: int) -> None:
         """An account is gone; its pairs went with it."""
         self._recent.pop(account, None)

@@ -127,17 +127,20 @@ class Federation:
         if over is None:
             self._mailboxes.counts.accepted += 1
             connection.confirm(found.packet_id)
-            self._wake(domain)
+            self.wake(domain)
             return
         self._mailboxes.counts.overflows += 1
         connection.say(frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id))
 
     def start(self) -> None:
-        """Go on with what waited when the relay stopped."""
+        """Go on with what waits, if it is this node that carries it."""
         for domain in store.outgoing_domains(self._mailboxes.store.reader):
-            self._wake(domain)
+            self.wake(domain)
 
-    def _wake(self, domain: str) -> None:
+    def wake(self, domain: str) -> None:
+        """Something waits for a relay."""
+        if not self._mailboxes.store.is_on_duty:
+            return
         self._wakes.setdefault(domain, asyncio.Event()).set()
         if domain not in self._workers and not self._closing:
             task = asyncio.get_running_loop().create_task(self._work(domain))
@@ -152,6 +155,10 @@ class Federation:
     async def close(self) -> None:
         """Stop; what waits stays on disk."""
         self._closing = True
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Carry nothing for now."""
         for task in list(self._workers.values()):
             task.cancel()
         await asyncio.gather(*self._workers.values(), return_exceptions=True)

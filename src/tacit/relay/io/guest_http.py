@@ -74,7 +74,7 @@ class GuestHttp:
         """Open, fetch or revoke: whatever the account's own agent has signed."""
         raw = await self._body(request, guests.LARGEST_COMMAND)
         command, now = guests.read_command(raw), self._mailboxes.clock.now()
-        agent = self._signer(command, now)
+        agent = await self._signer(command, now)
         store, limits = self._mailboxes.store, self._mailboxes.limits
         if command.do == guests.FETCH:
             found = await store.write(lambda file: guest_store.fetch(file, agent.account, command, now))
@@ -89,14 +89,14 @@ class GuestHttp:
             )
         return json_reply(found)
 
-    def _signer(self, command: guests.GuestCommand, now: Moment) -> Agent:
+    async def _signer(self, command: guests.GuestCommand, now: Moment) -> Agent:
         mailboxes = self._mailboxes
         timely = abs(now - command.at) <= mailboxes.limits.guest_command_valid
         try:
             who = address.parse(command.owner)
         except Refused:
             raise _not_known() from None
-        agent = mailboxes.agent(who.username) if who.domain == mailboxes.domain else None
+        agent = await mailboxes.find_agent(who.username) if who.domain == mailboxes.domain else None
         if agent is None or not timely or len(command.nonce) > _LONGEST_NONCE:
             raise _not_known()
         signed = guests.signed_bytes(mailboxes.domain, command)
@@ -111,6 +111,7 @@ class GuestHttp:
         """The sealed question, to whoever has the whole link."""
         body = await self._submission(request)
         guest, proof = request.match_info["guest"], _proof(body)
+        await self._mailboxes.store.fresh()
         found = guest_store.question(self._mailboxes.store.reader, guest, proof, self._mailboxes.clock.now())
         return json_reply({"question": b64(found)})
 

@@ -134,6 +134,11 @@ def expire(file: apsw.Connection, now: Moment, limits: Limits) -> None:
     file.execute("DELETE FROM guests WHERE until<=?", before)
 
 
+def account_of(reader: apsw.Connection, guest: str) -> int | None:
+    """Whose link it is."""
+    return cast("int | None", reader.execute("SELECT account FROM guests WHERE guest=?", (guest,)).get)
+
+
 def gone() -> Refused:
     """The one answer for a link that opens nothing, whatever the reason."""
     return Refused("not_found", "this link opens nothing, or nothing any more", row="A2ACP-277")

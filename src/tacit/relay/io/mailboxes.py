@@ -22,8 +22,8 @@ from tacit.relay.io.correspondence import Correspondence
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.packet_batch import PacketBatch
 from tacit.relay.io.prekeys import PrekeyUploads
-from tacit.relay.io.store import Put, Queued
-from tacit.relay.login import CHALLENGE_BYTES, NOBODY, LoginFailures, challenge_holds
+from tacit.relay.io.store import Overtaken, Put, Queued
+from tacit.relay.login import CHALLENGE_BYTES, NOBODY, LoginFailures, challenge_holds, local_address
 from tacit.relay.packet_checks import PacketChecks, retry_after
 from tacit.relay.quota import MailboxQuota
 from tacit.relay.rate import PerMinute, Reputation
@@ -272,8 +272,34 @@ class Mailboxes:
             self.refuse(connection, codes.UNAVAILABLE, wait=5)
 
     def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
+        if self.store.is_shared:
+            connection.job = self.spawn(self._auth_among_nodes(connection, frame, now))
+        elif (agent := self._proved(connection, frame, now)) is not None:
+            self._welcome(connection, agent, frame.address)
+
+    async def _auth_among_nodes(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
+        """Judge a login by what all nodes have written, then have its connection be the last one."""
+        claimed: asyncio.Future[TacitError | None] = asyncio.get_running_loop().create_future()
+
+        def then(failed: TacitError | None) -> None:
+            claimed.set_result(failed)
+            if failed is None and agent is not None and not connection.closing:
+                self._welcome(connection, agent, frame.address)
+
+        try:
+            await self.store.fresh()
+            agent = self._proved(connection, frame, now)
+            if agent is not None:
+                self.store.claim(agent.account, then)
+                if (failed := await claimed) is not None:
+                    raise failed
+        except TacitError:
+            connection.close(codes.CLOSE_BROKEN, frames.Error(codes.UNAVAILABLE, None, 5))
+
+    def _proved(self, connection: Connection, frame: frames.Auth, now: Moment) -> Agent | None:
+        """The agent that a login proves to be; else the connection is closed."""
         sent, connection.challenge = connection.challenge, ""
-        claimed = _local(frame.address, self.domain)
+        claimed = local_address(frame.address, self.domain)
         agent = self.agent(claimed.username) if claimed else None
         signed = frames.auth_bytes(relay=self.domain, address=frame.address, challenge=frame.challenge)
         # One check for all, whether or not the address exists: the time taken tells nothing.
@@ -288,19 +314,16 @@ class Mailboxes:
                 # Whatever is no address here names nobody to be locked out, and is not remembered.
                 self.failures.failed(connection.source, frame.address, now)
             connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
-            return
+            return None
         self.failures.succeeded(connection.source, frame.address)
         if not frame.begins and frame.epoch < registry.prekey_epoch(self.store.reader, agent.account):
             # Before it could take the place, or the mail, of the device that was set up after it.
             connection.close(codes.CLOSE_OTHER_DEVICE, frames.Error(codes.OTHER_DEVICE))
-            return
-        self._welcome(connection, agent, frame.address)
+            return None
+        return agent
 
     def _welcome(self, connection: Connection, agent: Agent, spoken: str) -> None:
-        old = self.connected.get(agent.account)
-        if old is not None:
-            self.counts.superseded += 1
-            old.close(codes.CLOSE_SUPERSEDED, frames.Superseded())
+        self.supersede(agent.account)
         connection.account = agent.account
         connection.address = spoken
         connection.key = agent.signing_key
@@ -329,12 +352,38 @@ class Mailboxes:
         notices.say_all(self.store, connection)
         connection.read_mailbox()
 
+    def supersede(self, account: int) -> None:
+        """An agent has connected anew: its connection of before, if it is here, is over."""
+        if (old := self.connected.get(account)) is not None:
+            self.counts.superseded += 1
+            old.close(codes.CLOSE_SUPERSEDED, frames.Superseded())
+
     def ponged(self, connection: Connection, data: bytes) -> None:
         """An agent answered a ping: what it was told before that is heard."""
         if number := connection.pong(bytes(data)):
             self.spawn(notices.heard(self.store, connection.account, number))
 
-    def route(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
+    async def find_agent(self, username: str) -> Agent | None:
+        """A registered agent; "nobody" is said only after a look at what other nodes have written."""
+        found = self.agent(username)
+        if found is None and self.store.is_shared:
+            await self.store.fresh()
+            found = self.agent(username)
+        return found
+
+    async def _route_anew(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
+        """Once more, after a look at what other nodes have written."""
+        try:
+            await self.store.fresh()
+            self.route(connection, found, sig, now, looked=True)
+        except Refused as refused:
+            self.refuse(connection, refused.code, found.packet_id, retry_after(refused))
+        except Unavailable:
+            self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
+
+    def route(
+        self, connection: Connection, found: Envelope, sig: str, now: Moment, *, looked: bool = False
+    ) -> None:
         """Store a packet that has passed every check, here or for another relay."""
         to = address.parse(found.recipient)
         if to.domain != self.domain:
@@ -345,6 +394,9 @@ class Mailboxes:
             self.forwarder.accept(connection, found, sig, to.domain, now)
             return
         agent = self.agent(to.username)
+        if agent is None and self.store.is_shared and not looked:
+            self.spawn(self._route_anew(connection, found, sig, now))
+            return
         if agent is None or found.recipient in self.blocked:
             raise Refused(codes.UNKNOWN_RECIPIENT, "nobody is registered there", row="A2ACP-018")
         size = len(found.raw)
@@ -356,7 +408,10 @@ class Mailboxes:
         def then(put: Put, outcome: int | TacitError) -> None:
             if isinstance(outcome, TacitError):
                 self._release(put)
-                self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
+                if isinstance(outcome, Overtaken):
+                    self.spawn(self._route_anew(connection, found, sig, now))
+                else:
+                    self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
                 return
             self.counts.accepted += 1
             connection.confirm(found.packet_id)
@@ -372,9 +427,14 @@ class Mailboxes:
 
     def _keep(self, put: Put) -> None:
         """Store a packet for which room was reserved; `put.then` is told."""
+        if self.store.is_shared:
+            found = put.envelope
+            self.store.reserved(put, self.quota.spare(put.recipient, found.queue_tag, found.sender))
         try:
             if put.envelope.replaces_queue:
-                self.spawn(self._replace(put, self.store.write(lambda file: self._swap(file, put))))
+                self.store.write_then(
+                    lambda file: self._swap(file, put), lambda gone: self._replaced(put, gone)
+                )
             else:
                 self.store.put(put)
         except Unavailable:
@@ -382,13 +442,13 @@ class Mailboxes:
             raise
 
     def _swap(self, file: apsw.Connection, put: Put) -> list[tuple[int, int]]:
+        if not self.store.has_room(put):
+            raise Overtaken("the mailbox has changed")
         return store.replace(file, put, self.store.next_position())
 
-    async def _replace(self, put: Put, swapped: asyncio.Future[list[tuple[int, int]]]) -> None:
-        try:
-            gone = await swapped
-        except TacitError as error:
-            put.then(put, error)
+    def _replaced(self, put: Put, gone: list[tuple[int, int]] | TacitError) -> None:
+        if isinstance(gone, TacitError):
+            put.then(put, gone)
             return
         connection = self.connected.get(put.recipient)
         for position, size in gone:
@@ -402,10 +462,15 @@ class Mailboxes:
             # It was there already: the sender repeats itself after a crash. One copy, one place.
             self._release(put)
             return
-        recipient = self.connected.get(put.recipient)
-        if recipient is not None:
-            found = put.envelope
-            recipient.deliver(Queued(position, found.sender, found.queue_tag, put.size, found.raw, put.sig))
+        found = put.envelope
+        self.deliver(
+            put.recipient, Queued(position, found.sender, found.queue_tag, put.size, found.raw, put.sig)
+        )
+
+    def deliver(self, account: int, queued: Queued) -> None:
+        """Hand out what was just stored, if its recipient is connected here."""
+        if (recipient := self.connected.get(account)) is not None:
+            recipient.deliver(queued)
             self.counts.delivered += 1
 
     def _release(self, put: Put) -> None:
@@ -437,7 +502,8 @@ class Mailboxes:
             entry = connection.inflight.pop(position, None)
             if entry is not None:
                 sender, tag, size, _ = entry
-                self.quota.release(connection.account, tag, sender, size)
+                if not self.store.is_shared:
+                    self.quota.release(connection.account, tag, sender, size)
                 self.counts.received += 1
         if known:
             connection.gone += known
@@ -451,7 +517,11 @@ class Mailboxes:
         try:
             while connection.gone:
                 gone, connection.gone = connection.gone, []
-                await self.store.write(lambda file, gone=gone: store.remove(file, account, gone))
+                removed = await self.store.write(lambda file, gone=gone: store.remove(file, account, gone))
+                if self.store.is_shared:
+                    # Another node may have removed some: whoever did gives the room back.
+                    for tag, sender, size in removed:
+                        self.quota.release(account, tag, sender, size)
         except TacitError:
             # The packet stays stored and is handed out again; its reader recognises it.
             _log.warning("a received packet could not be removed yet")
@@ -472,15 +542,25 @@ class Mailboxes:
 
         None when it is on disk, else the refusal to pass back.
         """
-        agent = self.agent(address.parse(found.recipient).username)
+        agent = await self.find_agent(address.parse(found.recipient).username)
         if agent is None or found.recipient in self.blocked or found.sender in self.blocked:
             return frames.Error(codes.UNKNOWN_RECIPIENT, found.packet_id)
-        size = len(found.raw)
-        over = self._reserve(agent.account, found, size)
-        if over is not None:
-            self.counts.overflows += 1
-            await self.mark(agent.account, found.queue_tag)
-            return frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id)
+        while True:
+            over = self._reserve(agent.account, found, len(found.raw))
+            if over is not None:
+                self.counts.overflows += 1
+                await self.mark(agent.account, found.queue_tag)
+                return frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id)
+            outcome = await self._kept_from_relay(agent.account, found, sig, now)
+            if not isinstance(outcome, Overtaken):
+                break
+        return (
+            frames.Error(codes.UNAVAILABLE, found.packet_id, 5) if isinstance(outcome, TacitError) else None
+        )
+
+    async def _kept_from_relay(
+        self, account: int, found: Envelope, sig: str, now: Moment
+    ) -> int | TacitError:
         done: asyncio.Future[int | TacitError] = asyncio.get_running_loop().create_future()
 
         def then(put: Put, outcome: int | TacitError) -> None:
@@ -492,30 +572,18 @@ class Mailboxes:
             if not done.done():
                 done.set_result(outcome)
 
-        self._keep(Put(agent.account, found, sig, size, now, then))
-        outcome = await done
-        failed = isinstance(outcome, TacitError)
-        return frames.Error(codes.UNAVAILABLE, found.packet_id, 5) if failed else None
+        self._keep(Put(account, found, sig, len(found.raw), now, then))
+        return await done
 
     async def tell(self, sender: str, frame: frames.Frame) -> None:
         """A control frame for a local agent, now and until it was heard."""
-        found = _local(sender, self.domain)
+        found = local_address(sender, self.domain)
         agent = self.agent(found.username) if found else None
         if agent is None:
             return
         await notices.tell(self.store, agent.account, frame, self.connected.get)
 
     # Housekeeping.
-
-    def close_silent(self, now: Moment) -> None:
-        """Close what has said nothing for too long, and what has not logged in in time (A2ACP-208)."""
-        for connection in list(self.all):
-            quiet = now - connection.heard > self.limits.silence
-            late = connection.account == 0 and now - connection.opened > self.limits.challenge_valid
-            if quiet or late:
-                connection.close(codes.CLOSE_SILENT)
-            elif connection.inflight:
-                connection.hand_out_again(now)
 
     async def expire(self, now: Moment) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
@@ -530,23 +598,3 @@ class Mailboxes:
                 for _, sender, _, _, packet_id in gone
             )
         )
-
-    def gauges(self) -> dict[str, float]:
-        """What is true at this moment."""
-        packets, size = self.quota.total()
-        return {
-            "connections": len(self.all),
-            "agents_connected": len(self.connected),
-            "queued_packets": packets,
-            "queued_bytes": size,
-            "writes_waiting": self.store.waiting,
-        }
-
-
-def _local(text: str, domain: str) -> Address | None:
-    """The address in `text` if it has its one spelling and belongs to `domain`."""
-    try:
-        found = address.parse(text)
-    except Refused:
-        return None
-    return found if found.domain == domain else None

@@ -83,7 +83,7 @@ class PrekeyRequests:
         except Refused:
             raise _not_known() from None
         if who.domain == mailboxes.domain:
-            found = mailboxes.agent(who.username)
+            found = await mailboxes.find_agent(who.username)
             if found is None:
                 raise _not_known()
             yield found.signing_key

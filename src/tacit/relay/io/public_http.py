@@ -20,6 +20,7 @@ from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
 from tacit.relay.io.prekey_requests import PrekeyRequests
 from tacit.relay.io.replies import bounded, caller, json_reply
+from tacit.relay.io.upkeep import gauges
 from tacit.relay.rate import ConcurrencyLimit, PerMinute
 from tacit.wire import records
 from tacit.wire.encoding import UNREADABLE, b64
@@ -76,7 +77,7 @@ class PublicHttp:
         if request.remote not in {"127.0.0.1", "::1"} or "X-Forwarded-For" in request.headers:
             raise Refused("not_found", "nothing here")
         return web.Response(
-            body=exposition(self._mailboxes.counts, self._mailboxes.gauges),
+            body=exposition(self._mailboxes.counts, lambda: gauges(self._mailboxes)),
             headers={"Content-Type": CONTENT_TYPE},
         )
 
@@ -103,8 +104,8 @@ class PublicHttp:
         if wait:
             raise Refused("rate_limited", "too many lookups", row="A2ACP-021", details={"retry_after": wait})
 
-    def _agent(self, request: web.Request) -> registry.Agent:
-        agent = self._mailboxes.agent(request.match_info["username"])
+    async def _agent(self, request: web.Request) -> registry.Agent:
+        agent = await self._mailboxes.find_agent(request.match_info["username"])
         if agent is None:
             raise Refused("not_found", "no such agent", row="A2ACP-021")
         return agent
@@ -112,12 +113,12 @@ class PublicHttp:
     async def lookup(self, request: web.Request) -> web.Response:
         """An agent's key record, nothing else."""
         self._count_lookup(request)
-        return web.Response(body=self._agent(request).record, content_type="application/json")
+        return web.Response(body=(await self._agent(request)).record, content_type="application/json")
 
     async def prekeys(self, request: web.Request) -> web.Response:
         """Record and prekeys, to whoever says who they are; a one-time prekey is handed out once."""
         self._count_lookup(request)
-        agent = self._agent(request)
+        agent = await self._agent(request)
         asked = records.read_prekey_request(await bounded(request.content, _MOST_QUESTION))
         signed, one_time, last = await self._prekeys.hand_out(agent, asked)
         if one_time is None or registry.prekeys_left(self._mailboxes.store.reader, agent.account) < 20:
@@ -140,7 +141,7 @@ class PublicHttp:
         except UNREADABLE:
             raise Refused("bad_request", "name one agent", row="A2ACP-255") from None
         self._mailboxes.counts.lookups += 1
-        agent = self._mailboxes.agent(username)
+        agent = await self._mailboxes.find_agent(username)
         return web.Response(body=agent.record if agent else b"{}", content_type="application/json")
 
     async def deliver(self, request: web.Request) -> web.Response:

@@ -14,9 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
+
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, rfc3339
 from tacit.relay.accounts import code_hash
+from tacit.relay.rate import START
 from tacit.relay.registration import Registered
 from tacit.wire.address import skeleton
 from tacit.wire.encoding import b64
@@ -83,6 +86,12 @@ def account_of(connection: apsw.Connection, username: str) -> tuple[int, bytes |
         connection, "SELECT id, email_hash FROM accounts WHERE username=? AND state='active'", username
     )
     return cast("tuple[int, bytes | None] | None", row)
+
+
+def username(connection: apsw.Connection, account: int) -> tuple[str, bool] | None:
+    """The name of an account, and whether it is active."""
+    row = _one(connection, "SELECT username, state='active' FROM accounts WHERE id=?", account)
+    return (row[0], bool(row[1])) if row else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +363,21 @@ def secret(connection: apsw.Connection, name: str, fresh: bytes) -> bytes:
 def reputations(connection: apsw.Connection) -> dict[str, int]:
     """Senders' scores as they were kept."""
     rows = connection.execute("SELECT sender, score FROM standing").fetchall()
+    return {cast("str", sender): cast("int", score) for sender, score in rows}
+
+
+def move_reputations(connection: apsw.Connection, moved: dict[str, int]) -> dict[str, int]:
+    """Change scores that several nodes keep, by so much each; what they are then."""
+    for sender, by in moved.items():
+        connection.execute(
+            "INSERT INTO standing VALUES (?1, max(0, min(100, ?2 + ?3)))"
+            " ON CONFLICT (sender) DO UPDATE SET score=max(0, min(100, score + ?3))",
+            (sender, START, by),
+        )
+    names = msgspec.json.encode(list(moved)).decode()
+    rows = connection.execute(
+        "SELECT sender, score FROM standing WHERE sender IN (SELECT value FROM json_each(?))", (names,)
+    ).fetchall()
     return {cast("str", sender): cast("int", score) for sender, score in rows}
 
 

@@ -14,18 +14,20 @@ import aiohttp
 from aiohttp import web
 
 from tacit.base.connections import SocketLimits
-from tacit.base.errors import Unavailable
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.http_runner import Runner, Site
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.relay.io.accounts_http import Accounts
 from tacit.relay.io.federation_http import Federation
+from tacit.relay.io.following import Following
 from tacit.relay.io.guest_http import GuestHttp
 from tacit.relay.io.mailboxes import Mailboxes
 from tacit.relay.io.public_http import PublicHttp
 from tacit.relay.io.replies import errors_as_json, unreadable
-from tacit.relay.io.store import RelayStore
+from tacit.relay.io.store import RelayStore, follows_stream
+from tacit.relay.io.upkeep import close_silent
 from tacit.relay.io.websocket import WebSocketEndpoint
 from tacit.relay.settings import HOUR, Limits
 
@@ -82,7 +84,9 @@ class Parts:
 class RelayServer:
     """A running relay."""
 
-    def __init__(self, settings: Settings, parts: Parts) -> None:
+    def __init__(self, settings: Settings, parts: Parts, store: RelayStore | None = None) -> None:
+        """With the folder as the whole of it, or with a store that others share."""
+        self._given = store
         self._settings = settings
         self._parts = parts
         self.port: int
@@ -93,8 +97,9 @@ class RelayServer:
         """Open the file, then the port."""
         settings, parts = self._settings, self._parts
         settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = FolderLock(settings.data, purpose="tacit relay")
-        self._store = RelayStore(settings.data, now=parts.clock.now(), vfs=settings.vfs)
+        # A store that is given holds its folder itself.
+        self._lock = FolderLock(settings.data, purpose="tacit relay") if self._given is None else None
+        self._store = self._given or self._own_store()
         self._store.start()
         fresh = parts.entropy.draw(32)
         key = await self._store.write(lambda file: registry.secret(file, "correspondence", fresh))
@@ -113,6 +118,7 @@ class RelayServer:
         self._http = aiohttp.ClientSession(connector=connector)
         self._federation = Federation(self.mailboxes, self._http, scheme=settings.scheme)
         self.mailboxes.forwarder = self._federation
+        self._store.follow(Following(self.mailboxes, self._federation.wake).follow)
         pepper_seed = parts.entropy.draw(32)
         pepper = await self._store.write(lambda file: registry.secret(file, "pepper", pepper_seed))
         self._runner = Runner(
@@ -126,9 +132,17 @@ class RelayServer:
         )
         await self._runner.setup()
         await self._listen()
-        self._federation.start()
+        self._on_duty = False
+        await self._mind_duty()
+        self._keeping = self.mailboxes.spawn(self._keep_house())
         self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
         _log.info("relay for %s listens on port %s", settings.domain, self.port)
+
+    def _own_store(self) -> RelayStore:
+        data = self._settings.data
+        if follows_stream(data):
+            raise Refused("on_stream", "what this folder holds is a node's copy of streams: give --nats")
+        return RelayStore(data, now=self._parts.clock.now(), vfs=self._settings.vfs)
 
     def _app(self, pepper: bytes) -> web.Application:
         settings, parts = self._settings, self._parts
@@ -165,10 +179,13 @@ class RelayServer:
                 _log.critical("the store's writer has died; stopping, nothing more is accepted")
                 self.failed.set()
                 return
-            mailboxes.close_silent(now)
+            close_silent(mailboxes, now)
             await self._save_steps()
             mailboxes.reload_if_changed()
-            if now >= next_hour:
+            await self._mind_duty()
+            if self._keeping.done():
+                self._keeping = mailboxes.spawn(self._keep_house())
+            if now >= next_hour and self._store.is_on_duty:
                 next_hour = now + HOUR
                 try:
                     await mailboxes.expire(now)
@@ -176,7 +193,24 @@ class RelayServer:
                 except Unavailable:
                     _log.warning("housekeeping must wait: the file cannot be written")
 
+    async def _mind_duty(self) -> None:
+        """Carry packets to other relays while this node is the one that does."""
+        was, self._on_duty = self._on_duty, self._store.is_on_duty
+        if self._on_duty and not was:
+            self._federation.start()
+        elif was and not self._on_duty:
+            await self._federation.rest()
+
+    async def _keep_house(self) -> None:
+        try:
+            await self._store.keep_house()
+        except Unavailable:
+            _log.warning("the store's upkeep must wait: the servers do not answer")
+
     async def _save_reputation(self) -> None:
+        if self._store.is_shared:
+            await self._share_reputation()
+            return
         scores = list(self.mailboxes.reputation.dump().items())
 
         def keep(file: Any) -> None:
@@ -184,6 +218,15 @@ class RelayServer:
             file.executemany("INSERT INTO standing VALUES (?,?)", scores)
 
         await self._store.write(keep)
+
+    async def _share_reputation(self) -> None:
+        """Keep by how much scores have moved here: other nodes keep theirs in the same place."""
+        reputation = self.mailboxes.reputation
+        moved = reputation.moved()
+        for sender, score in (
+            await self._store.write(lambda file: registry.move_reputations(file, moved))
+        ).items():
+            reputation.kept(sender, score, by=moved[sender])
 
     async def _save_steps(self) -> None:
         try:
@@ -195,6 +238,8 @@ class RelayServer:
         """Close the port, finish what was begun, close the file."""
         self._sweeper.cancel()
         await asyncio.gather(self._sweeper, return_exceptions=True)
+        # Before anyone hurries to another node.
+        await self._save_steps()
         for connection in list(self.mailboxes.all):
             connection.close(1001)
         await self._runner.cleanup()
@@ -207,4 +252,5 @@ class RelayServer:
         except Unavailable:
             _log.warning("scores could not be kept: the file cannot be written")
         await self._store.close()
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()

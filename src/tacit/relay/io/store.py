@@ -1,5 +1,7 @@
 """The relay's file: group commit, durable before anything is answered (A2ACP-002, A2ACP-005, A2ACP-215).
 
+What other nodes would have to know is asked here as well, and is nothing: `relay.io.jetstream` has them.
+
 One writer thread; all writes that waited share one synced transaction. Positions rise for ever, across
 restarts. The loop thread reads through its own connection. A write that fails changes nothing and says
 `Unavailable`.
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import Moment
+    from tacit.relay.followed import Followed
     from tacit.relay.settings import Limits
     from tacit.wire.envelope import Envelope
 
@@ -37,6 +40,8 @@ R = TypeVar("R")
 
 _log: Final = logging.getLogger("tacit.relay")
 FILE: Final = "relay.sqlite"
+NODE: Final = "node.id"
+"""Stands in the folder of a node whose file is a cache of a journal."""
 _LINGER: Final = 0.003
 _INSERT: Final = (
     "INSERT OR IGNORE INTO queue"
@@ -56,6 +61,8 @@ class Put:
     accepted_at: Moment
     then: Callable[[Put, int | TacitError], None]
     position: int = 0
+    # Packets and bytes of other nodes for this mailbox, up to which the room that was reserved is there.
+    most_elsewhere: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -63,7 +70,13 @@ class Call:
     """Any other write."""
 
     run: Callable[[apsw.Connection], object]
-    future: asyncio.Future[object]
+    future: asyncio.Future[object] | None = None
+    # Told at once, in the order of the writes; a future's waiter comes later.
+    then: Callable[[object], None] | None = None
+
+
+class Overtaken(Unavailable):
+    """Another node has stored packets in this mailbox: whether there is room has to be asked anew."""
 
 
 class Queued(msgspec.Struct, frozen=True, gc=False):
@@ -77,8 +90,15 @@ class Queued(msgspec.Struct, frozen=True, gc=False):
     sig: str
 
 
+def follows_stream(folder: Path) -> bool:
+    """Is what a folder holds a cache of a journal on other machines?"""
+    return (folder / NODE).exists()
+
+
 class RelayStore:
-    """One relay's file, opened for serving."""
+    """One relay's file, opened for serving. It is the relay's own: no other node writes what it holds."""
+
+    is_shared = False
 
     def __init__(self, folder: Path, *, now: Moment, vfs: str | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -118,6 +138,36 @@ class RelayStore:
         await asyncio.sleep(0)
         self.reader.close()
         self._writer.close()
+
+    @property
+    def is_on_duty(self) -> bool:
+        """Does this node do what one node has to do: carry packets to other relays, keep the house?"""
+        return True
+
+    async def fresh(self) -> None:
+        """Wait until everything that was acknowledged by any node can be read here."""
+
+    def claim(self, account: int, then: Callable[[TacitError | None], None]) -> None:
+        """Have the connection of an agent be the last one, on whichever nodes it has others.
+
+        `then` is told before another connection that is later.
+        """
+        del account
+        then(None)
+
+    def reserved(self, put: Put, spare: tuple[int, int]) -> None:
+        """Room for a packet was reserved, and so many packets and bytes would fit beside it."""
+
+    def has_room(self, put: Put) -> bool:
+        """Does the room that was reserved for a packet still hold? For the writer thread."""
+        del put
+        return True
+
+    def follow(self, follower: Callable[[Followed], None]) -> None:
+        """Hand over what other nodes write, from now on."""
+
+    async def keep_house(self) -> None:
+        """What the store itself needs to have done now and then, by the node that is on duty."""
 
     @property
     def waiting(self) -> int:
@@ -161,33 +211,46 @@ class RelayStore:
         self._commits.submit(Call(run, future))
         return cast("asyncio.Future[R]", future)
 
+    def write_then(self, run: Callable[[apsw.Connection], R], then: Callable[[R | TacitError], None]) -> None:
+        """As `write`; `then` is told before anything that is written later."""
+        if self._gathered:
+            self._hand_over()
+        self._commits.submit(Call(run, then=cast("Callable[[object], None]", then)))
+
     def next_position(self) -> int:
         """For the writer thread alone."""
         self._position += 1
         return self._position
 
     def _commit(self, jobs: Sequence[Put | Call]) -> Sequence[object]:
-        outcomes: list[object] = []
         try:
             self._writer.execute("BEGIN IMMEDIATE")
-            start = 0
-            while start < len(jobs):
-                end = start
-                while end < len(jobs) and isinstance(jobs[end], Put):
-                    end += 1
-                if end > start:
-                    outcomes += self._store(cast("Sequence[Put]", jobs[start:end]))
-                else:
-                    outcomes.append(self._call(cast("Call", jobs[start])))
-                    end += 1
-                start = end
+            outcomes = self._run(jobs)
             self._writer.execute("COMMIT")
         except (*sqlite.FAILED, *sqlite.DAMAGED) as error:
-            if self._writer.in_transaction:
-                self._writer.execute("ROLLBACK")
-            failure = Unavailable(f"the relay cannot write: {type(error).__name__}")
-            return [failure] * len(jobs)
+            return self._failed(jobs, Unavailable(f"the relay cannot write: {type(error).__name__}"))
         self.commits += 1
+        return outcomes
+
+    def _failed(self, jobs: Sequence[Put | Call], failure: Unavailable) -> list[object]:
+        if self._writer.in_transaction:
+            self._writer.execute("ROLLBACK")
+        return [failure] * len(jobs)
+
+    def _run(self, jobs: Sequence[Put | Call]) -> list[object]:
+        """Do all jobs in the open transaction, in their order; what is put side by side goes together."""
+        outcomes: list[object] = []
+        start = 0
+        while start < len(jobs):
+            end = start
+            while end < len(jobs) and isinstance(jobs[end], Put):
+                end += 1
+            if end > start:
+                outcomes += self._store(cast("Sequence[Put]", jobs[start:end]))
+            else:
+                outcomes.append(self._call(cast("Call", jobs[start])))
+                end += 1
+            start = end
         return outcomes
 
     def _store(self, puts: Sequence[Put]) -> list[object]:
@@ -219,7 +282,7 @@ class RelayStore:
 
     def _deliver(self, jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_settle, jobs, outcomes)
+            self._loop.call_soon_threadsafe(settle, jobs, outcomes)
 
     def fetch(self, recipient: int, after: int, limit: int) -> list[Queued]:
         """Stored packets of one mailbox in the order they were accepted."""
@@ -261,27 +324,36 @@ def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str, bytes
     )
 
 
-def _settle(jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+def settle(jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+    """Tell whoever waits, on the loop."""
     for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(job, Put):
             job.then(job, cast("int | TacitError", outcome))
-        elif not job.future.done():
+        elif job.then is not None:
+            job.then(outcome)
+        elif job.future is not None and not job.future.done():
             if isinstance(outcome, TacitError):
                 job.future.set_exception(outcome)
             else:
                 job.future.set_result(outcome)
 
 
-def remove(connection: apsw.Connection, recipient: int, positions: Sequence[int]) -> None:
-    """Forget packets that their recipient has on disk; a negative number is an overflow marker's."""
-    connection.executemany(
-        "DELETE FROM queue WHERE position=? AND recipient=?",
+def remove(
+    connection: apsw.Connection, recipient: int, positions: Sequence[int]
+) -> list[tuple[str, str, int]]:
+    """Forget packets that their recipient has on disk; a negative number is an overflow marker's.
+
+    Tag, sender and size of each that was there.
+    """
+    gone = connection.executemany(
+        "DELETE FROM queue WHERE position=? AND recipient=? RETURNING tag, sender, size",
         [(position, recipient) for position in positions if position > 0],
-    )
+    ).fetchall()
     connection.executemany(
         "DELETE FROM markers WHERE id=? AND recipient=?",
         [(-position, recipient) for position in positions if position < 0],
     )
+    return cast("list[tuple[str, str, int]]", gone)
 
 
 def replace(connection: apsw.Connection, put: Put, position: int) -> list[tuple[int, int]]:

@@ -13,7 +13,6 @@ import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from nats.aio.client import Client, Srv
@@ -22,6 +21,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from tacit.base.errors import Refused, TacitError, Unavailable
+from tacit.base.io.jetstream.greeting import greets
 from tacit.base.io.jetstream.login import (
     INBOXES,
     NO_TLS,
@@ -52,7 +52,6 @@ PASSING: Final = frozenset({10008, 10009, 10074})
 IN_PROCESS: Final = frozenset({10158, 10201})
 """The same id is being written: nobody can tell yet."""
 NOT_FOUND: Final = 404
-PORT: Final = 4222
 CLOSING: Final = 0.2
 """Seconds for the end of a connection."""
 GUARD: Final = "Nats-Expected-Last-Subject-Sequence"
@@ -111,6 +110,8 @@ class StoredMessage(msgspec.Struct):
 
 
 class _State(msgspec.Struct):
+    bytes: int = 0
+    first_seq: int = 0
     last_seq: int = 0
     subjects: dict[str, int] = {}
 
@@ -216,6 +217,7 @@ class NatsConnection:
         self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-nats", daemon=True)
         self._thread.start()
         self._client: _Client | None = None
+        self._posted: set[asyncio.Task[None]] = set()
         try:
             self.wait(self._open())
         except BaseException:
@@ -229,6 +231,16 @@ class NatsConnection:
     def start(self, coroutine: Coroutine[Any, Any, None]) -> Future[None]:
         """Have something run beside, until it is stopped."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something done soon, in the order of calling, without waiting; not any more when it closes."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._begin, work)
+
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        task = self._loop.create_task(work())
+        self._posted.add(task)
+        task.add_done_callback(self._posted.discard)
 
     def stop(self, running: Future[None]) -> None:
         """End what was started; returns when it has ended."""
@@ -315,20 +327,9 @@ class NatsConnection:
 
     async def silent_servers(self) -> list[str]:
         """Which of the servers that were named do not answer."""
-        answers = await asyncio.gather(*map(self._greets, self._access.servers))
-        return [url for url, greets in zip(self._access.servers, answers, strict=True) if not greets]
-
-    async def _greets(self, url: str) -> bool:
-        parts = urlsplit(url)
-        try:
-            async with asyncio.timeout(self.patience.answer):
-                reader, writer = await asyncio.open_connection(parts.hostname, parts.port or PORT)
-                try:
-                    return (await reader.read(4)) == b"INFO"
-                finally:
-                    writer.close()
-        except (OSError, TimeoutError):
-            return False
+        servers = self._access.servers
+        answers = await asyncio.gather(*(greets(url, self.patience.answer) for url in servers))
+        return [url for url, greeted in zip(servers, answers, strict=True) if not greeted]
 
     @property
     def room(self) -> int:

@@ -174,7 +174,7 @@ class Lease:
             if was_held != self.is_held:
                 was_held = self.is_held
                 self.changes += 1
-                log.warning("the lease of the ledger is %s", "held" if was_held else "lost")
+                log.warning("the lease of %s is %s", self._name, "held" if was_held else "lost")
                 self.on_change(was_held)
             await self._answer_while_held()
 
@@ -193,4 +193,4 @@ class Lease:
             await self._answer_while_held()
             await self._connection.say(self._free, b"")
         except Unavailable:
-            log.warning("the lease of the ledger could not be given back: it expires")
+            log.warning("the lease of %s could not be given back: it expires", self._name)

@@ -190,15 +190,15 @@ class Node:
     def say(self, address: str, payload: bytes, number: int = 0) -> None:
         """Say something to one node, without waiting; when it is not there, `nobody` hears the number."""
         back = f"tacit.{self._ledger}.back.{self.address}.{number}"
-        self._connection.start(self._connection.say(self._to(address), payload, back))
+        self._connection.post(lambda: self._connection.say(self._to(address), payload, back))
 
     def say_to_all(self, payload: bytes) -> None:
         """Say something to every node, this one too."""
-        self._connection.start(self._connection.say(self._to("all"), payload))
+        self._connection.post(lambda: self._connection.say(self._to("all"), payload))
 
     def holder(self, found: Callable[[str | None], None]) -> None:
         """Find out where the one who writes is spoken to; `found` gets None when nobody says so."""
-        self._connection.start(self._find(found))
+        self._connection.post(lambda: self._find(found))
 
     async def _find(self, found: Callable[[str | None], None]) -> None:
         holder = await self._lease.holder()

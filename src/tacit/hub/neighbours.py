@@ -1,0 +1,202 @@
+"""The other nodes of this node's ledger: which there are, and who is connected to them.
+
+Each node says of itself, now and then, that it lives (`Beat`), and of each group who is connected to it there
+(`Here`): whole, whenever that changes and with every beat, so that what was lost on the way is made good. A
+node that falls silent for as long as a lease lasts is forgotten, with all who were there. What is said to
+those who are there and kept nowhere (typing, whispers) is passed on as it comes. Nothing of this is in the
+ledger, and nothing in the ledger depends on it, but for one thing: the node that writes counts the silence of
+agents, and those of other nodes are heard of by their nodes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.hub.node_codec import Beat, GoesOn, Here, Leaves, Types, Whispers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.attention.commands import AuthorContinued
+    from tacit.hub.host.host import Host
+    from tacit.hub.live import Live
+    from tacit.hub.node_codec import Word
+    from tacit.hub.node_transport import NodeTransport
+    from tacit.hub.presence import Status
+
+LONGEST_PAUSE: Final = 2.0
+"""Seconds between two beats, at most."""
+BEATS: Final = 8
+"""How many there are in the span of a lease, at least."""
+
+
+@dataclass(slots=True)
+class _Neighbour:
+    beat: Beat
+    heard_at: float
+
+
+class Neighbours:
+    """What this node knows of the others, and tells them of itself. Lives on the loop's thread."""
+
+    def __init__(self, nodes: NodeTransport, host: Host, live: Live) -> None:
+        self._nodes = nodes
+        self._host = host
+        self._live = live
+        self._known: dict[str, _Neighbour] = {}
+        self._here: dict[str, dict[str, Here]] = {}
+        """By group and address."""
+        self._stirred: dict[str, None] = {}
+        self.on_left: Callable[[str, str], None] = lambda _group_id, _session: None
+        """Told of a session that was connected to another node and is no more."""
+        nodes.on_word = self._heard
+        host.elsewhere = self.in_group
+        host.on_present = self._changed
+        host.goes_on = self._goes_on
+        live.elsewhere = self._people
+        live.on_stirred = self._changed
+
+    def in_group(self, group_id: str) -> list[Here]:
+        """Who is connected to each other node."""
+        return list(self._here.get(group_id, {}).values())
+
+    def groups(self) -> list[str]:
+        """The groups in which somebody is connected to another node."""
+        return list(self._here)
+
+    def beats(self) -> list[Beat]:
+        """What every node said of itself last; this one first."""
+        return [self._beat(), *(one.beat for one in self._known.values())]
+
+    def _people(self, group_id: str) -> dict[str, Status]:
+        found: dict[str, Status] = {}
+        for one in self._here.get(group_id, {}).values():
+            for name, status in one.people.items():
+                if found.get(name) != "online":
+                    found[name] = status
+        return found
+
+    # -- what this node says
+
+    async def run(self) -> None:
+        """Say that this node lives, and forget those that have not for long."""
+        while True:
+            self.beat()
+            await asyncio.sleep(min(LONGEST_PAUSE, self._nodes.seconds / BEATS))
+
+    def beat(self) -> None:
+        """One sign of life, with those of the agents that are connected here."""
+        silent = asyncio.get_running_loop().time() - self._nodes.seconds
+        for address in [address for address, one in self._known.items() if one.heard_at < silent]:
+            self._forget(address)
+        self._nodes.say_to_all(self._beat())
+        for group_id in self._host.groups():
+            self._nodes.say_to_all(self._in(group_id))
+
+    def _beat(self) -> Beat:
+        nodes = self._nodes
+        return Beat(nodes.address, socket.gethostname(), nodes.holds, nodes.reached)
+
+    def _in(self, group_id: str) -> Here:
+        agents = {link.session: (link.status, link.detail) for link in self._host.links(group_id)}
+        lives, people = self._host.lives(group_id), self._live.people_here(group_id)
+        return Here(self._nodes.address, group_id, agents, lives, people)
+
+    def _changed(self, group_id: str) -> None:
+        if not self._stirred:
+            asyncio.get_running_loop().call_soon(self._say_changed)
+        self._stirred[group_id] = None
+
+    def _say_changed(self) -> None:
+        stirred, self._stirred = self._stirred, {}
+        for group_id in stirred:
+            self._nodes.say_to_all(self._in(group_id))
+
+    def _introduce(self) -> None:
+        """A node is new, or was forgotten: it hears of everybody."""
+        self._nodes.say_to_all(self._beat())
+        for group_id in dict.fromkeys([*self._host.groups(), *self._live.groups()]):
+            self._nodes.say_to_all(self._in(group_id))
+
+    def types(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
+        """Tell the others that somebody is writing."""
+        self._nodes.say_to_all(Types(self._nodes.address, group_id, by, conversation_id, parties))
+
+    def whispers(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
+        """Tell the others a message that is kept nowhere."""
+        told = frozenset(parties) if parties is not None else None
+        self._nodes.say_to_all(Whispers(self._nodes.address, group_id, by, said, told))
+
+    def _goes_on(self, group_id: str, effect: AuthorContinued) -> None:
+        self._nodes.say_to_all(GoesOn(self._nodes.address, group_id, effect.session, effect.event_id))
+
+    def leave(self) -> None:
+        """This node stops: nobody is connected to it any more."""
+        self._nodes.say_to_all(Leaves(self._nodes.address))
+
+    # -- what others say
+
+    def _heard(self, word: Word) -> None:
+        match word:
+            case Beat(address=address):
+                is_new = address not in self._known
+                self._known[address] = _Neighbour(word, asyncio.get_running_loop().time())
+                if is_new:
+                    self._introduce()
+            case Here():
+                self._take(word)
+            case Types(group_id=group_id, by=by, conversation_id=conversation_id, parties=parties):
+                self._live.signal(group_id, by, conversation_id, parties)
+                self._host.typing(group_id, by, conversation_id, parties)
+            case Whispers(group_id=group_id, by=by, said=said, parties=parties):
+                told = set(parties) if parties is not None else None
+                self._live.whisper(group_id, by, said, told)
+                self._host.whisper(group_id, by, said, told)
+            case GoesOn(group_id=group_id, session=session, event_id=event_id):
+                self._host.go_on(group_id, session, event_id)
+            case Leaves(address=address):
+                self._forget(address)
+
+    def _take(self, word: Here) -> None:
+        """Who is there now; and what has changed by it."""
+        group_id, there = word.group_id, self._here.setdefault(word.group_id, {})
+        before = there.get(word.address, Here(word.address, group_id))
+        if word.agents or word.people or word.lives:
+            there[word.address] = word
+        else:
+            there.pop(word.address, None)
+        if not there:
+            del self._here[group_id]
+        for life in word.lives:
+            self._host.connected_elsewhere(group_id, life)
+        for name in before.people.keys() | word.people.keys():
+            if before.people.get(name) != word.people.get(name):
+                self._live.stir(group_id, name)
+        self._tell_of_agents(before, word)
+
+    def _tell_of_agents(self, before: Here, now: Here) -> None:
+        group_id, statuses = now.group_id, self._host.statuses(now.group_id)
+        for session in before.agents.keys() | now.agents.keys():
+            if before.agents.get(session) == now.agents.get(session):
+                continue
+            came, status = session not in before.agents, statuses.get(session, ("offline", ""))[0]
+            self._live.tell_presence(group_id, session, "online" if came else status)
+        if before.agents.keys() != now.agents.keys():
+            self._host.tell_writer(group_id)
+            for session in before.agents.keys() - now.agents.keys():
+                self.on_left(group_id, session)
+
+    def _forget(self, address: str) -> None:
+        """A node is gone; its agents keep their last word, and are not connected."""
+        self._known.pop(address, None)
+        for group_id, there in list(self._here.items()):
+            if address in there:
+                lives = tuple(msgspec.structs.replace(one, connected=False) for one in there[address].lives)
+                self._take(Here(address, group_id, lives=lives))

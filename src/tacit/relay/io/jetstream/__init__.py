@@ -1,0 +1,1 @@
+"""A relay whose truth is a JetStream stream on other machines (needs the extra `scale`)."""
