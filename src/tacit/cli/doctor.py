@@ -6,7 +6,7 @@ import platform
 import shutil
 import sys
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import apsw
 import click
@@ -19,6 +19,7 @@ from tacit.base.errors import TacitError
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND
+from tacit.cli.doctor_stream import Finding, stream_findings
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.show import plain
 from tacit.cli.terminal import styled
@@ -32,16 +33,6 @@ CLOCK_OFF = 60
 
 ERASURE_SLOW = 60
 """Seconds after which content that was taken back should be gone from the disk."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    what: str
-    ok: bool
-    found: str
-    advice: str = ""
 
 
 def _token(session: CliSession) -> str | None:
@@ -119,6 +110,7 @@ def status_findings(session: CliSession) -> list[Finding]:
             advice="remove or slow down who uses them up, or raise tacit.hub.quotas.QuotaLimits",
         ),
         _erasures(told["erasures"]["pending"], told["erasures"]["oldest_s"]),
+        *stream_findings(told.get("stream")),
     ]
 
 

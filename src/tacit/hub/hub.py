@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
     from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.standing import StreamStanding
     from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
@@ -90,6 +91,7 @@ def _opened(config: HubConfig, options: Options) -> tuple[Store, NodeTransport |
         config.data, options, AttentionEngine
     )
     store.transport = transport = NodeTransport(store.transport, node)
+    transport.standing = node.standing
     return store, transport
 
 
@@ -146,6 +148,12 @@ class Hub:
         if self.nodes is not None:
             self.neighbours = Neighbours(self.nodes, self.host, self.live)
             self._take_part_in(self.nodes, self.neighbours)
+
+    async def stream_standing(self) -> StreamStanding | None:
+        """How the ledger's stream stands; None where the ledger is in the folder."""
+        if self.nodes is None or self.nodes.standing is None:
+            return None
+        return await asyncio.get_running_loop().run_in_executor(None, self.nodes.standing)
 
     def _take_part_in(self, nodes: NodeTransport, neighbours: Neighbours) -> None:
         """One of several nodes: act for all of them while this one writes, and follow while it does not."""

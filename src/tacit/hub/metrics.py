@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -18,6 +18,42 @@ if TYPE_CHECKING:
     from tacit.hub.turns import Turns
     from tacit.ledger.io.erasure import PendingErasures
     from tacit.ledger.io.store import Store
+    from tacit.ledger.standing import StreamStanding
+
+
+STREAM: Final = {
+    "tacit_stream_shipped": "Batches that this node has in the stream",
+    "tacit_stream_stale": "Batches before which another node had written",
+    "tacit_stream_unknown": "Batches of which nobody could tell whether they were written",
+    "tacit_stream_fenced": "Batches that were kept from being written later",
+    "tacit_stream_declined": "Batches that the stream did not take",
+    "tacit_stream_ship_seconds": "Time that batches took to be shipped, added up",
+    "tacit_stream_lag": "Messages of the stream that are not applied here",
+    "tacit_stream_reached": "Does the stream answer",
+    "tacit_stream_replicas_current": "Servers that have all of the stream",
+    "tacit_stream_lease_held": "Does this node write",
+    "tacit_stream_lease_changes": "How often this node has won or lost the lease",
+    "tacit_stream_reconnects": "How often the connection was made anew",
+}
+"""What a hub on NATS tells of its stream."""
+
+
+def _numbers(standing: StreamStanding) -> dict[str, float]:
+    counts = standing.counts
+    return {
+        "tacit_stream_shipped": counts.shipped,
+        "tacit_stream_stale": counts.stale,
+        "tacit_stream_unknown": counts.unknown,
+        "tacit_stream_fenced": counts.fenced,
+        "tacit_stream_declined": counts.declined,
+        "tacit_stream_ship_seconds": counts.seconds,
+        "tacit_stream_lag": standing.lag,
+        "tacit_stream_reached": standing.reached,
+        "tacit_stream_replicas_current": sum(one.is_current for one in standing.replicas),
+        "tacit_stream_lease_held": standing.holds,
+        "tacit_stream_lease_changes": standing.lease_changes,
+        "tacit_stream_reconnects": standing.reconnects,
+    }
 
 
 def _fullest(quotas: Quotas, clock: Clock, name: str) -> float:
@@ -29,6 +65,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self._stream: dict[str, Gauge] = {}
         self.committed = Counter("tacit_events", "Events appended", registry=self._registry)
         self.repeated = Counter("tacit_repeats", "Submissions recognised as repeats", registry=self._registry)
         self.refused = Counter(
@@ -105,6 +142,13 @@ class Metrics:
         self._erasures.set(waiting.events)
         since = waiting.since
         self._oldest_erasure.set(max(0, store.options.clock.now() - since) / SECOND if since else 0)
+
+    def stream(self, standing: StreamStanding) -> None:
+        """Tell how the stream of the ledger stands."""
+        if not self._stream:
+            self._stream = {name: Gauge(name, text, registry=self._registry) for name, text in STREAM.items()}
+        for name, number in _numbers(standing).items():
+            self._stream[name].set(number)
 
     def text(self, store: Store) -> bytes:
         """The exposition format."""

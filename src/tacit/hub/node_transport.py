@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tacit.hub.node_codec import NodeMessage, Numbered, Word
     from tacit.ledger.commands import Command, Outcome
     from tacit.ledger.io.writer_thread import Deliver, Done, WriterTransport
+    from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.hub")
 PATIENT_SPANS: Final = 2.0
@@ -148,6 +149,8 @@ class NodeTransport:
         self._holder: str | None = None
         self._looks = False
         self._is_closing = False
+        self.standing: Callable[[], StreamStanding] | None = None
+        """How the stream stands, for operators; blocks."""
         self.is_stopping: Callable[[], bool] = lambda: self._is_closing
         """Does this node take nothing more? Then others ask the next one that writes."""
         self.on_taken: Callable[[], None] = lambda: None

@@ -6,6 +6,7 @@ every group. What `tacit doctor` shows.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.io.system import SteadyClock
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
     from tacit.hub.quotas import QuotaUse
     from tacit.hub.requests import Nothing
+    from tacit.ledger.standing import StreamStanding
 
 MOST_SHOWN: Final = 50
 
@@ -36,7 +38,9 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
     clock = hub.store.options.clock
     waiting = await hub.ledger.read(lambda reader: erasure.pending(reader.connection))
     steady = clock if isinstance(clock, SteadyClock) else None
+    standing = await hub.stream_standing()
     return {
+        "stream": _stream(standing) if standing is not None else None,
         "ready": not why,
         "why": why,
         "clock": {
@@ -64,6 +68,25 @@ def _nodes(hub: Hub) -> list[dict[str, object]]:
         {"machine": beat.machine, "writes": beat.writes, "behind": end - beat.reached, "here": not number}
         for number, beat in enumerate(beats)
     ]
+
+
+def _stream(standing: StreamStanding) -> dict[str, object]:
+    return {
+        "name": standing.name,
+        "reached": standing.reached,
+        "server": standing.server,
+        "version": standing.version,
+        "silent": list(standing.silent),
+        "replicas": [asdict(one) for one in standing.replicas],
+        "wanted_replicas": standing.wanted_replicas,
+        "wrong": list(standing.wrong),
+        "writes": standing.holds,
+        "writer": standing.holder or None,
+        "lease_changes": standing.lease_changes,
+        "lag": standing.lag,
+        "reconnects": standing.reconnects,
+        "batches": asdict(standing.counts),
+    }
 
 
 def _shown(use: QuotaUse) -> dict[str, object]:

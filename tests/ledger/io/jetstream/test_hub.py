@@ -12,11 +12,14 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.base.io.jetstream.connection import Patience
+from tacit.base.io.jetstream.safety import wanted_config
+from tacit.base.nats_access import to_servers
 from tacit.hub.config import BackupPlan, HubConfig, StreamPlan
 from tacit.hub.hub import Hub
+from tacit.hub.metrics import STREAM
 from tests.hub.room import WAIT, running
 from tests.ledger.io.jetstream.proxy import Proxy
-from tests.ledger.io.jetstream.servers import new_name, one, opened
+from tests.ledger.io.jetstream.servers import free_port, new_name, one, opened
 from tests.ledger.io.jetstream.test_erasing import on_disk
 from tests.ledger.io.jetstream.test_traps import until
 
@@ -140,6 +143,37 @@ async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) ->
             shutil.rmtree(tmp_path / "two")
     finally:
         server.kill()
+
+
+async def test_a_hub_tells_how_its_stream_stands(tmp_path: Path, server: Server) -> None:
+    name = new_name()
+    async with running(tmp_path / "data", stream=plan(server, name)) as room:
+        group = await room.group()
+        await room.say(group, "one")
+        told = (await room.get("/v1/status")).body["stream"]
+        assert (told["name"], told["reached"], told["writes"]) == (name, True, True)
+        assert told["version"].startswith("2.")
+        assert told["batches"]["shipped"] >= 2
+        assert (told["silent"], told["wrong"], told["lag"]) == ([], [], 0)
+        assert [one["is_current"] for one in told["replicas"]] == [True]
+        lines = (await room.get("/metrics")).raw.decode().splitlines()
+        numbers = dict(line.rsplit(" ", 1) for line in lines if line.startswith("tacit_stream_"))
+        assert numbers.keys() == STREAM.keys()
+        assert float(numbers["tacit_stream_shipped"]) >= 2
+        assert float(numbers["tacit_stream_lease_held"]) == 1
+        page = PAGE.read_text(encoding="utf-8")
+        assert [one for one in STREAM if one not in page] == []
+        # Somebody changes the stream, and another server that was named is not there.
+        connection = connection_of(room.server.hub)
+        changed = {**wanted_config(name, 1), "discard": "old"}
+        await asyncio.to_thread(lambda: connection.wait(connection.ask(name, "UPDATE", changed)))
+        connection._access = to_servers([server.url, f"nats://127.0.0.1:{free_port()}"])
+        told = (await room.get("/v1/status")).body["stream"]
+        assert any("discard" in one for one in told["wrong"])
+        assert len(told["silent"]) == 1
+    async with running(tmp_path / "plain") as room:
+        assert (await room.get("/v1/status")).body["stream"] is None
+        assert "tacit_stream_" not in (await room.get("/metrics")).raw.decode()
 
 
 def connection_of(hub: Hub) -> Any:

@@ -21,6 +21,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from tacit.base.errors import Refused, TacitError, Unavailable
+from tacit.base.io.jetstream.greeting import greets
 from tacit.base.io.jetstream.login import (
     INBOXES,
     NO_TLS,
@@ -115,6 +116,18 @@ class _State(msgspec.Struct):
     subjects: dict[str, int] = {}
 
 
+class _Peer(msgspec.Struct):
+    name: str = ""
+    current: bool = False
+    offline: bool = False
+    lag: int = 0
+
+
+class _Cluster(msgspec.Struct):
+    leader: str = ""
+    replicas: list[_Peer] = []
+
+
 class StreamReply(msgspec.Struct):
     """What the server answers, to a publish or to a question about a stream."""
 
@@ -124,6 +137,7 @@ class StreamReply(msgspec.Struct):
     config: dict[str, Any] = {}
     state: _State | None = None
     message: StoredMessage | None = None
+    cluster: _Cluster | None = None
 
 
 class _Transport(TcpTransport):
@@ -152,6 +166,11 @@ class _Client(Client):
     async def _connect_to_server(self, s: Srv) -> None:
         self._transport = self._transport or _Transport()
         await super()._connect_to_server(s)
+
+    @property
+    def server_name(self) -> str:
+        """The name of the server at the other end."""
+        return str(self._server_info.get("server_name", ""))
 
     def _connect_command(self) -> bytes:
         if self._is_encrypted and not self._server_info.get("tls_required"):
@@ -197,7 +216,7 @@ class NatsConnection:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-nats", daemon=True)
         self._thread.start()
-        self._client: Client | None = None
+        self._client: _Client | None = None
         self._posted: set[asyncio.Task[None]] = set()
         try:
             self.wait(self._open())
@@ -295,10 +314,22 @@ class NatsConnection:
                 raise fault
 
     @property
-    def _connected(self) -> Client:
+    def _connected(self) -> _Client:
         if self._client is None:
             raise Unavailable("there is no connection to NATS")
         return self._client
+
+    @property
+    def server(self) -> tuple[str, str]:
+        """The name of the server at the other end, and its version."""
+        version = self._connected.connected_server_version
+        return self._connected.server_name, f"{version.major}.{version.minor}.{version.patch}"
+
+    async def silent_servers(self) -> list[str]:
+        """Which of the servers that were named do not answer."""
+        servers = self._access.servers
+        answers = await asyncio.gather(*(greets(url, self.patience.answer) for url in servers))
+        return [url for url, greeted in zip(servers, answers, strict=True) if not greeted]
 
     @property
     def room(self) -> int:

@@ -72,6 +72,8 @@ class Lease:
         self._sequence = 0
         self._until = 0.0
         self._hurry = asyncio.Event()
+        self.changes = 0
+        """How often it was won or lost since the start."""
         self._leave: Callable[[], Awaitable[None]] | None = None
         self.on_change: Callable[[bool], None] = lambda _held: None
         """Told, on the connection's loop, that the lease was won or lost."""
@@ -171,6 +173,7 @@ class Lease:
                 await self._take_or_retake()
             if was_held != self.is_held:
                 was_held = self.is_held
+                self.changes += 1
                 log.warning("the lease of %s is %s", self._name, "held" if was_held else "lost")
                 self.on_change(was_held)
             await self._answer_while_held()

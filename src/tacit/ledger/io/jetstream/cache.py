@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import socket
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt
@@ -21,6 +22,7 @@ from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
 from tacit.ledger.io.jetstream.erasing import erase
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.node import FollowingWriter, Node
+from tacit.ledger.io.jetstream.overview import standing_of
 from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.io.store import DATABASE, Options, Store
 
@@ -87,6 +89,7 @@ class ServedStream:
             writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
             store.transport = writer
             node = Node(connection, self.stream.name, self.lease, writer, self._address)
+            node.standing = partial(standing_of, self.stream, self.lease, writer)
             connection.wait(node.begin())
         except BaseException:
             self.close()

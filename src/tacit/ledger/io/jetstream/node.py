@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.io.writer import Writer
     from tacit.ledger.io.writer_thread import Job
+    from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.ledger")
 
@@ -117,6 +118,8 @@ class Node:
         self._lease = lease
         self._writer = writer
         self.address: Final = address
+        self.standing: Callable[[], StreamStanding] | None = None
+        """How the stream stands, for operators; blocks."""
         self.on_change: Callable[[bool], None] = lambda _holds: None
         """Told, on the connection's loop, that the lease was won or lost."""
 

@@ -11,6 +11,7 @@ sequence that is missing is accounted for by a message that says so; whoever rea
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -20,6 +21,7 @@ from tacit.base.io.jetstream.connection import GUARD, NatsConnection
 from tacit.base.io.jetstream.safety import wanted_config
 from tacit.base.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken, after
 from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
+from tacit.ledger.standing import ShipmentCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,6 +54,7 @@ class JetStream:
         """Connects, makes the stream when there is none, and refuses one that is not safe."""
         self.name: Final = name
         self.replicas: Final = replicas
+        self.counts: Final = ShipmentCounts()
         given = isinstance(servers, NatsConnection)
         self.connection: Final = servers if given else NatsConnection(servers, patience)
         try:
@@ -133,7 +136,10 @@ class JetStream:
 
     def carry(self, tracked: Sequence[tuple[Shipment, Tracking]]) -> list[Tracking]:
         """See batches through to their fates, side by side."""
-        return self.connection.wait(self._carry_all(tracked))
+        begun = time.monotonic()
+        found = self.connection.wait(self._carry_all(tracked))
+        self.counts.count(found, time.monotonic() - begun)
+        return found
 
     async def _carry_all(self, tracked: Sequence[tuple[Shipment, Tracking]]) -> list[Tracking]:
         return await asyncio.gather(*(self._carry(shipment, tracking) for shipment, tracking in tracked))

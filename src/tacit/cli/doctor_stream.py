@@ -1,0 +1,107 @@
+"""What `tacit doctor` says of a ledger on NATS: pure, over what the hub tells of its stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.cli.show import plain
+from tacit.ledger.standing import BEHIND
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RECONNECTS: Final = 10
+"""From how many connections on somebody should look at the network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+def stream_findings(told: Mapping[str, Any] | None) -> list[Finding]:
+    """Servers, replicas, the stream's settings, who writes, how far this node has come; none without NATS."""
+    if told is None:
+        return []
+    return [_servers(told), _replicas(told), _settings(told), _writer(told), _lag(told), _batches(told)]
+
+
+def _servers(told: Mapping[str, Any]) -> Finding:
+    silent = ", ".join(plain(str(one)) for one in told["silent"])
+    at = f"{plain(str(told['server']))}, version {plain(str(told['version']))}"
+    many = told["reconnects"]
+    return Finding(
+        "nats",
+        ok=bool(told["reached"]) and not silent and many < RECONNECTS,
+        found=(f"at {at}" if told["reached"] else "the stream does not answer")
+        + (f"; no answer from {silent}" if silent else "")
+        + (f"; connected anew {many} times" if many else ""),
+        advice="start the servers that do not answer, or take them from --nats; look at their logs and at "
+        "the network between",
+    )
+
+
+def _replicas(told: Mapping[str, Any]) -> Finding:
+    current = sum(bool(one["is_current"]) for one in told["replicas"])
+    late = ", ".join(
+        f"{plain(str(one['server']))} lacks {one['lag']}" for one in told["replicas"] if not one["is_current"]
+    )
+    return Finding(
+        "replicas",
+        ok=current >= told["wanted_replicas"],
+        found=f"{current} of {told['wanted_replicas']} servers have all of the stream"
+        + (f"; {late}" if late else ""),
+        advice="what is acknowledged stays safe while more than half have it; bring the others back before "
+        "another one fails",
+    )
+
+
+def _settings(told: Mapping[str, Any]) -> Finding:
+    wrong = "; ".join(plain(str(one)) for one in told["wrong"])
+    return Finding(
+        "stream",
+        ok=bool(told["reached"]) and not wrong,
+        found=f"{plain(str(told['name']))}: "
+        + (wrong or ("as asked for" if told["reached"] else "not known")),
+        advice="somebody changed the stream: set it back with the NATS tools (docs/nats.md)",
+    )
+
+
+def _writer(told: Mapping[str, Any]) -> Finding:
+    writer = plain(str(told["writer"] or "nobody"))
+    here = " (this node)" if told["writes"] else ""
+    return Finding(
+        "writer",
+        ok=bool(told["writes"] or told["writer"]),
+        found=f"{writer} writes{here}; the lease moved {told['lease_changes']} times at this node",
+        advice="a node takes over within seconds; if none does, the stream does not answer",
+    )
+
+
+def _lag(told: Mapping[str, Any]) -> Finding:
+    return Finding(
+        "lag",
+        ok=told["lag"] < BEHIND,
+        found=f"{told['lag']} messages of the stream are not applied here",
+        advice="this node is slower than the others write: look at its disk and processor",
+    )
+
+
+def _batches(told: Mapping[str, Any]) -> Finding:
+    batches = told["batches"]
+    shipped = batches["shipped"]
+    mean = 1000 * batches["seconds"] / shipped if shipped else 0.0
+    return Finding(
+        "batches",
+        ok=not batches["unknown"],
+        found=f"{shipped} shipped, {mean:.1f} ms each; {batches['stale']} overtaken, {batches['declined']} "
+        f"declined, {batches['unknown']} unknown, {batches['fenced']} fenced",
+        advice="the servers did not answer in time: look at their disks and at the network between; what was "
+        "unknown is settled by itself",
+    )
