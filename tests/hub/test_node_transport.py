@@ -1,0 +1,243 @@
+"""What becomes of a command that one node sends to another: answered when it is seen here, sent again, or unknown.
+
+The other nodes are a script, and time is the loop's own: whoever sleeps, it jumps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.hub.test_node_codec import said
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.hub.node_codec import Answered, Asked, NotTaken, Writes, decode, encode, outcome_bytes
+from tacit.hub.node_transport import PATIENT_SPANS, NodeTransport
+from tacit.ledger.commands import Append, Recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tacit.ledger.commands import Command
+
+ROOM = 100_000
+SPAN = 15.0
+KEYED, PLAIN = Append(said(client_id="k")), Append(said())
+DONE = Recorded("done")
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """A loop in which waiting takes no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._jumped = 0.0
+        selector: Any = self._selector  # type: ignore[attr-defined]
+        look = selector.select
+
+        def select(timeout: float | None = None) -> Any:
+            self._jumped += timeout or 0.0
+            return look(0)
+
+        selector.select = select
+
+    def time(self) -> float:
+        return self._jumped
+
+
+class Others:
+    """This node's place among others, of which one writes: `writer`."""
+
+    address, seconds, room = "here", SPAN, ROOM
+
+    def __init__(self) -> None:
+        self.holds = False
+        self.reached = 0
+        self.writer: str | None = "far"
+        self.said: list[tuple[str, Any, int]] = []
+        self.on_change: Callable[[bool], None] = lambda _holds: None
+
+    def open(self, heard: Any, nobody: Any, reached: Any) -> None:
+        self.heard, self.nobody, self.applied = heard, nobody, reached
+
+    def say(self, address: str, payload: bytes, number: int = 0) -> None:
+        self.said.append((address, decode(payload), number))
+
+    def say_to_all(self, payload: bytes) -> None:
+        self.said.append(("all", decode(payload), 0))
+
+    def holder(self, found: Callable[[str | None], None]) -> None:
+        found(self.writer)
+
+    def give_up(self) -> None:
+        self.holds = False
+
+    def answer(self, sequence: int, numbers: list[int]) -> None:
+        self.heard(encode(Answered(sequence, [(one, outcome_bytes(DONE, ROOM)) for one in numbers])))
+
+    def apply(self, sequence: int) -> None:
+        self.reached = sequence
+        self.applied(sequence)
+
+    @property
+    def asked(self) -> list[tuple[str, list[int]]]:
+        """To whom commands went, under which numbers."""
+        return [
+            (address, [number for number, _body in one.commands])
+            for address, one, _message in self.said
+            if isinstance(one, Asked)
+        ]
+
+
+class Own:
+    """The writer of this node."""
+
+    depth = failures = log_pages = 0
+
+    def __init__(self) -> None:
+        self.took: list[Command] = []
+
+    def start(self, deliver: Any) -> None:
+        del deliver
+
+    def submit(self, command: Command, done: Any) -> None:
+        del done
+        self.took.append(command)
+
+    def close(self) -> None: ...
+
+
+class Node:
+    def __init__(self, loop: JumpingLoop) -> None:
+        self.loop, self.others, self.own = loop, Others(), Own()
+        self.transport = NodeTransport(self.own, self.others)
+        self.outcomes: list[Any] = []
+
+        def answer(callers: Any, outcomes: Any) -> None:
+            for done, outcome in zip(callers, outcomes, strict=True):
+                done(outcome)
+
+        self.transport.answer = answer
+        self.run(lambda: self.transport.start(lambda *_: None))
+
+    def run(self, do: Callable[[], object], seconds: float = 0.5) -> None:
+        """Do something on the loop, and let so much time pass."""
+
+        async def passing() -> None:
+            do()
+            await asyncio.sleep(seconds)
+
+        self.loop.run_until_complete(passing())
+
+    def submit(self, *commands: Command) -> None:
+        self.run(lambda: [self.transport.submit(one, self.outcomes.append) for one in commands])
+
+    def wait(self, seconds: float) -> None:
+        self.run(lambda: None, seconds)
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    loop = JumpingLoop()
+    try:
+        yield Node(loop)
+    finally:
+        loop.close()
+
+
+def test_commands_of_one_moment_go_in_one_message_to_the_one_who_writes(node: Node) -> None:
+    node.submit(PLAIN, KEYED, PLAIN)
+    assert node.others.asked == [("far", [1, 2, 3])]
+
+
+@pytest.mark.spec("CCCS-018")
+def test_a_caller_hears_when_this_node_has_what_was_written_and_not_before(node: Node) -> None:
+    node.submit(PLAIN)
+    node.run(lambda: node.others.answer(7, [1]))
+    assert node.outcomes == []
+    node.run(lambda: node.others.apply(6))
+    assert node.outcomes == []
+    node.run(lambda: node.others.apply(7))
+    assert node.outcomes == [DONE]
+
+
+def test_an_answer_that_is_seen_here_already_is_told_at_once_and_once(node: Node) -> None:
+    node.others.reached = 7
+    node.submit(PLAIN)
+    node.run(lambda: node.others.answer(7, [1]))
+    node.run(lambda: node.others.answer(7, [1]))
+    assert node.outcomes == [DONE]
+
+
+def test_what_is_answered_and_never_seen_here_is_unknown(node: Node) -> None:
+    node.submit(PLAIN)
+    node.run(lambda: node.others.answer(7, [1]))
+    node.wait(PATIENT_SPANS * SPAN + 1)
+    assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
+
+
+@pytest.mark.parametrize("told", ["not taken", "nobody there"])
+def test_what_nobody_took_is_sent_to_the_next_who_writes_whatever_it_is(node: Node, told: str) -> None:
+    node.submit(PLAIN)
+    message = node.others.said[-1][2]
+    node.others.writer = "next"
+    if told == "not taken":
+        node.run(lambda: node.others.heard(encode(NotTaken("far", [1]))))
+    else:
+        node.run(lambda: node.others.nobody(str(message)))
+    assert node.others.asked == [("far", [1]), ("next", [1])]
+    assert node.outcomes == []
+
+
+@pytest.mark.parametrize(("command", "again"), [(KEYED, True), (PLAIN, False)])
+def test_what_a_dead_node_took_is_sent_again_only_where_that_changes_nothing(
+    node: Node, command: Command, again: bool
+) -> None:
+    node.submit(command)
+    node.others.writer = "next"
+    node.run(lambda: node.others.heard(encode(Writes("next"))))
+    if again:
+        assert node.others.asked == [("far", [1]), ("next", [1])]
+        assert node.outcomes == []
+    else:
+        assert node.others.asked == [("far", [1])]
+        assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
+
+
+def test_without_anybody_who_writes_a_command_waits_and_then_nothing_was_appended(node: Node) -> None:
+    node.others.writer = None
+    node.submit(PLAIN)
+    node.wait(SPAN)
+    assert node.outcomes == []
+    node.wait(PATIENT_SPANS * SPAN)
+    assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, False)]
+    assert node.others.asked == []
+
+
+def test_what_waits_goes_to_the_own_writer_when_this_node_wins_the_lease(node: Node) -> None:
+    node.others.writer = None
+    node.submit(PLAIN, KEYED)
+
+    def win() -> None:
+        node.others.holds, node.others.writer = True, "here"
+        node.others.on_change(True)
+
+    node.run(win)
+    assert node.own.took == [PLAIN, KEYED]
+    assert ("all", Writes("here"), 0) in node.others.said
+
+
+def test_a_node_that_does_not_write_takes_no_others_command(node: Node) -> None:
+    node.submit(PLAIN)
+    asked = next(one for _address, one, _message in node.others.said if isinstance(one, Asked))
+    node.run(lambda: node.others.heard(encode(Asked("third", asked.commands))))
+    assert ("third", NotTaken("here", [1]), 0) in node.others.said
+    assert node.own.took == []
+
+
+def test_a_command_larger_than_a_message_is_refused_before_anything_is_sent(node: Node) -> None:
+    with pytest.raises(Refused) as refused:
+        node.submit(Append(said(text="x" * ROOM)))
+    assert refused.value.code == "too_large"
+    assert node.others.said == []
