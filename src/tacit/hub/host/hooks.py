@@ -231,9 +231,10 @@ class Hooks:
         return secret
 
     async def remove(self, group_id: str, session: str) -> bool:
-        """Call this session no more."""
+        """Call this session no more; whether it was called, from here or from another node."""
+        was_kept = any(row[:2] == (group_id, session) for row in await self._rows())
         await self._ports.ledger.record(DropWebhook(group_id, session))
-        return self._end(group_id, session)
+        return self._end(group_id, session) or was_kept
 
     def _end(self, group_id: str, session: str) -> bool:
         wire = self._wires.pop((group_id, session), None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.ledger.io.jetstream.cache import ServedStream
+from tacit.ledger.io.jetstream.cache import NODE, ServedStream
 from tacit.ledger.io.store import Options
 from tests.ledger.io.jetstream.servers import PATIENT, new_name
 from tests.ledger.io.jetstream.test_traps import until
@@ -164,3 +164,13 @@ def test_a_lease_that_is_gone_and_that_nobody_took_is_taken_again(one: Machine) 
     until(lambda: connection.wait(lease._found())[1] > sequence)
     until(lambda: lease.is_held)
     store.close()
+
+
+def test_a_copied_folder_takes_no_lease_from_a_node_that_lives(one: Machine, two: Machine) -> None:
+    with closing(one.serve()) as first:
+        create(first)
+        two.folder.mkdir()
+        (two.folder / NODE).write_bytes((one.folder / NODE).read_bytes())
+        with closing(two.serve()):
+            assert one.node.holds
+            assert not two.node.holds

@@ -159,12 +159,17 @@ async def told_of(follower: Socket, name: str, status: str) -> None:
 async def test_webhooks_are_called_by_one_node_and_by_the_next_when_it_stops(nodes: Nodes) -> None:
     """Whichever node was asked to set it, and whoever writes."""
     await nodes.member("ann")
-    async with Receiver() as receiver:
+    async with Receiver() as receiver, Receiver() as another:
         await receiver.hook(nodes.other, "ann")
         first = await nodes.other.tell("@ann by the first?")
         await receiver.until(1)
         # What was accepted and not written down would be posted again, as after any restart.
         await until(lambda: nodes.other.recorded("accepted"))
+        await nodes.member("bob")
+        await another.hook(nodes.other, "bob")
+        hooks, group_id = nodes.other.server.hub.hooks, nodes.other.group_id
+        # Told truly by a node that calls nobody itself.
+        assert [await hooks.remove(group_id, "bob"), await hooks.remove(group_id, "bob")] == [True, False]
         await nodes.one.server.stop()
         second = await nodes.other.tell("@ann by the second?")
         posts = await receiver.until(2)

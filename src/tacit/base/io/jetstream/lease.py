@@ -154,13 +154,17 @@ class Lease:
         if isinstance(answer, Elsewhere):
             # It expired, another has it, or what we wrote before came through without an answer.
             holder, sequence = await self._found()
-            if holder is None or holder.node == self._holder.node:
+            if holder is None or (holder.node == self._holder.node and not await self._lives(holder)):
                 self._sequence = sequence
             return False
         if not isinstance(answer, Taken):
             return False
         self._sequence, self._until = answer.sequence, began + SHARE * self.seconds
         return True
+
+    async def _lives(self, holder: Holder) -> bool:
+        """Is it another process that has our name, from a folder that was copied, and not one of ours?"""
+        return holder != self._holder and await self.holder() == holder
 
     async def _renew(self) -> None:
         was_held = self.is_held
