@@ -149,6 +149,7 @@ lock:
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp pyproject.toml tools/build.in -o locks/run.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp --extra scale -c locks/test.txt pyproject.toml tools/build.in -o locks/scale.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
 
 clean:

@@ -7,16 +7,24 @@ import json
 import re
 import shlex
 import socket
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
+import yaml
 from tests.hub.room import WAIT, running
+from tests.ledger.io.jetstream.servers import PROGRAM
+from tests.ledger.io.jetstream.test_access import refused_at_start, started
 
+from tacit.base.io.jetstream.safety import is_old
 from tacit.cli.main import tacit
 from tacit.cli.session import default_data
+from tacit.hub.config import HubConfig, StreamPlan
+from tacit.hub.doors.openapi import describe
 
 if TYPE_CHECKING:
     import pytest
@@ -111,3 +119,97 @@ async def test_the_health_check_asks_a_hub_that_is_ready(tmp_path: Path) -> None
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))  # ours, so that no other hub listens there meanwhile
         assert await check(f"http://127.0.0.1:{nobody.getsockname()[1]}") != 0
+
+
+NATS = ROOT / "deploy" / "nats"
+NAMED = {"SERVER_NAME": "n1", "HUB_PASSWORD": "p1", "CLUSTER_PASSWORD": "p2", "TACIT_PUBLIC_URL": PUBLIC}
+
+
+def filled(text: str) -> str:
+    """With what the environment gives, as compose (`${NAME:-…}`) and Kubernetes (`$(NAME)`) put it in."""
+    return re.sub(r"\$[({](\w+)[^)}]*[)}]", lambda match: NAMED.get(match[1], ""), text)
+
+
+def composed() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The services of the compose file: NATS servers, and hubs."""
+    services = yaml.safe_load(filled((NATS / "compose.yaml").read_text()))["services"]
+    servers = [one for name, one in services.items() if name.startswith("nats")]
+    return servers, [one for name, one in services.items() if name.startswith("hub")]
+
+
+def in_a_cluster() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What Kubernetes runs: the pods of the NATS servers, and of the hubs."""
+    things = list(yaml.safe_load_all(filled((NATS / "kubernetes.yaml").read_text())))
+    sets = {one["metadata"]["name"]: one["spec"] for one in things if one["kind"] == "StatefulSet"}
+    for name, one in sets.items():
+        assert one["selector"]["matchLabels"] == one["template"]["metadata"]["labels"] == {"app": name}
+        services = [it for it in things if it["kind"] == "Service" and it["metadata"]["name"] == name]
+        assert [it["spec"]["selector"] for it in services] == [{"app": name}]
+    return sets["tacit-nats"], sets["tacit"]
+
+
+def started_with(words: list[str], creds: Path) -> dict[str, Any]:
+    return parsed([re.sub(r"^--nats-creds=.*", f"--nats-creds={creds}", word) for word in words])
+
+
+def routes(servers: list[str]) -> str:
+    return json.dumps([f"nats://route:{NAMED['CLUSTER_PASSWORD']}@{one}:6222" for one in servers])
+
+
+def test_a_nats_server_takes_the_configuration_with_what_both_files_give_it() -> None:
+    servers, _hubs = composed()
+    pods, _ = in_a_cluster()
+    [container] = pods["template"]["spec"]["containers"]
+    given = {one["name"]: one.get("value", "n1") for one in container["env"]}
+    assert json.loads(given["CLUSTER_ROUTES"]) == json.loads(
+        routes([f"tacit-nats-{number}.tacit-nats" for number in range(pods["replicas"])])
+    )
+    for environment in ([one["environment"] for one in servers]) + [NAMED | given]:
+        needed = {"SERVER_NAME", "HUB_PASSWORD", "CLUSTER_PASSWORD", "CLUSTER_ROUTES"}
+        assert needed <= environment.keys()
+        tried = subprocess.run(
+            [PROGRAM, "-t", "-c", NATS / "nats.conf"],
+            env={name: str(environment[name]) for name in needed}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert tried.returncode == 0, tried.stderr
+    text = (NATS / "nats.conf").read_text()
+    assert "sync_interval: always" in text
+    assert {*re.findall(r'store_dir: "(.*)"', text)} == {"/data"}
+    assert all(one["image"] == container["image"] for one in servers)
+    assert not is_old(*map(int, re.findall(r"\d+", container["image"])[:2]))
+
+
+def test_a_hub_is_let_in_with_the_permissions_that_the_page_names(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "nats.md").read_text()
+    [shown] = re.findall(r"```nats\n(.*?)```", page, re.DOTALL)
+    text = (NATS / "nats.conf").read_text()
+    users = text[text.index("authorization { users") :]
+    assert users.replace("$HUB_PASSWORD", '"…"') == shown
+    (tmp_path / "hub.creds").write_text("hub:p1")
+    with started(tmp_path, users.replace("$HUB_PASSWORD", "p1")) as server:
+        plan = StreamPlan((server.url,), credentials=tmp_path / "hub.creds", replicas=1)
+        assert refused_at_start(plan) == ""
+
+
+def test_hubs_on_nats_are_started_with_options_that_there_are_and_asked_where_they_answer(
+    tmp_path: Path,
+) -> None:
+    creds = tmp_path / "hub.creds"
+    creds.write_text("hub:p1")
+    servers, hubs = composed()
+    pods, nodes = in_a_cluster()
+    [node] = nodes["template"]["spec"]["containers"]
+    names = [one["environment"]["SERVER_NAME"] for one in servers]
+    given = [(one["command"], names) for one in hubs]
+    given += [(node["command"], [f"tacit-nats-{number}.tacit-nats" for number in range(pods["replicas"])])]
+    for words, known in given:
+        options = started_with(words, creds)
+        assert [urlsplit(one).hostname for one in options["servers"]] == known
+        assert options["public_url"] == PUBLIC
+        assert [str(options["port"])] == of("EXPOSE")
+    assert {one["volumes"][0].partition(":")[2] for one in hubs} == {*of("VOLUME")}
+    assert node["volumeMounts"][0]["mountPath"] in of("VOLUME")
+    assert str(nodes["template"]["spec"]["securityContext"]["runAsUser"]) in of("USER")
+    [check] = of("HEALTHCHECK")
+    assert node["readinessProbe"]["httpGet"]["path"] in check
+    assert node["livenessProbe"]["httpGet"]["path"] in describe(HubConfig(tmp_path))["paths"]
