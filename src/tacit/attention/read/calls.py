@@ -1,11 +1,11 @@
 """Calls: the places in a person's prose where somebody is called by name (C2A-034, C2A-114).
 
 With a sign: `@ada` anywhere, in any script (`请@ada看一下`, `@adaさん`), in a row (`@ada/@bob`), emphasised
-(`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is quoted with, and not whom the
-same breath takes out again ("@ada not you @bob"). Without a sign: at the start, as "ada:", "ada, bob:",
-"ada and bob:", "hey ada", "nvm ada", "ada?" or before a word that asks ("ada which branch"), and at the end
-as "..., ada?". What greets, joins and asks there is the lexicon's, in every language. A name that is also a
-common word is called without a sign only where a mark says so.
+(`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is quoted with or was told
+("carl asked @ada"), and not whom the same breath takes out again ("@ada not you @bob"). Without a sign: at
+the start, as "ada:", "ada, bob:", "ada and bob:", "hey ada", "nvm ada", "ada?" or before a word that asks
+("ada which branch"), and at the end as "..., ada?". What greets, joins and asks there is the lexicon's, in
+every language. A name that is also a common word is called without a sign only where a mark says so.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _USES: Final = re.compile(
 _SOLID: Final = rf"(?=\s|\Z|[{SOLID}])"
 _TAKEN_OUT: Final = re.compile(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)", re.IGNORECASE)
 _NOT_BEFORE: Final = re.compile(rf"(?<!\w){in_any('not')}\s*\Z", re.IGNORECASE)
+_TOLD_BEFORE: Final = re.compile(rf"\w {in_any('reported')}\s+\Z", re.IGNORECASE)
+"""Somebody else's words, or words about somebody: "carl said: @ada please look", "carl asked @ada"."""
 GREETING: Final = re.compile(
     rf"\s*(?:{in_any('hail', spaced=True)}[ ,]+|{in_any('hail', spaced=False)}[ ,]*)", re.IGNORECASE
 )
@@ -126,7 +128,8 @@ def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
         if any(one <= start < other for one, other in quoted) or _is_annotation(prose, match, roster):
             continue
         before = end
-        if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(prose[max(0, start - 8) : start])):
+        led = prose[max(0, start - 40) : start]
+        if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(led) or _TOLD_BEFORE.search(led)):
             yield CalledName(start, end, match.group(1), CallStrength.SIGNED)
 
 
