@@ -18,6 +18,7 @@ def test_a_ledger_moves_to_nats_outlives_its_machine_and_comes_back(shell: Shell
     data = shell.home / "data" / "tacit"
     stream = ("--nats-stream", new_name(), "--nats-replicas", "1")
     shell.start()
+    assert "in its own folder" in shell.run("nodes")
     shell.run("group", "new", "My room")
     shell.run("send", "My room", "at home")
     shell.stop()
@@ -27,6 +28,8 @@ def test_a_ledger_moves_to_nats_outlives_its_machine_and_comes_back(shell: Shell
     shutil.rmtree(data)
     shell.start("--nats", server.url, *stream)
     shell.run("send", "My room", "in the stream")
+    assert "writes, this one" in shell.run("nodes")
+    assert [(one["writes"], one["behind"]) for one in shell.json("nodes")] == [(True, 0)]
     shell.stop(signal.SIGKILL)
     shell.start("--nats", server.url, *stream)
     shell.run("send", "My room", "after a kill")
