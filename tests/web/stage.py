@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
 
 CHROMIUM = "/usr/bin/chromium"
 
@@ -185,6 +185,15 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def use_tool(said: Locator, name: str) -> None:
+    """Use one of a message's tools by the keyboard.
+
+    They take the mouse only while it is over the message, and a message that moves when the hub has it, or when
+    others arrive above, is no longer under it.
+    """
+    said.get_by_role("button", name=name).press("Enter")
 
 
 def wait_until_all_is_sent(page: Any) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.web.stage import wait_until_all_is_sent
+from tests.web.stage import use_tool, wait_until_all_is_sent
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -80,8 +80,7 @@ def test_who_types_while_the_message_lands_types_on(
 def test_in_a_thread_too(visit: Visits, hub: HubProcess, group: str, write) -> None:
     root = hub.say(group, "which branch?")
     page = visit(group)
-    committed(page, "which branch?").hover()
-    committed(page, "which branch?").get_by_role("button", name="Reply in thread").click()
+    use_tool(committed(page, "which branch?"), "Reply in thread")
     expect(page.locator(".panel .history[aria-busy=false]")).to_be_visible()
     with hub.held():
         write(page, "the old one", ".panel")

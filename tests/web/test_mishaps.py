@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 from tests.web.agent import Agent
+from tests.web.stage import use_tool
 
 if TYPE_CHECKING:
     from tests.web.conftest import Visits
@@ -47,8 +48,7 @@ def test_what_was_delivered_never_comes_back_as_being_sent(
     for number in range(6):
         write(page, f"mine {number}")
         expect(message(page, f"mine {number}")).to_be_visible()
-    message(page, "mine 5").hover()
-    message(page, "mine 5").get_by_role("button", name="More").click()
+    use_tool(message(page, "mine 5"), "More")
     page.get_by_role("menuitem", name="Delete").click()
     expect(page.locator(".main .deleted")).to_be_visible()
     expect(page.locator(".outgoing")).to_have_count(0)
@@ -81,8 +81,7 @@ def test_a_thread_stays_in_its_room_and_a_refused_reply_is_seen_there(
 ) -> None:
     page = visit(snapshot["group"])
     write(page, "who reviews it?")
-    message(page, "who reviews it?").hover()
-    message(page, "who reviews it?").get_by_role("button", name="Reply in thread").click()
+    use_tool(message(page, "who reviews it?"), "Reply in thread")
     expect(page.locator(".panel .composer textarea")).to_be_focused()
     page.keyboard.press("Alt+ArrowDown")
     expect(page.locator(".head h1")).to_have_text("Beta")
@@ -162,8 +161,7 @@ def test_a_private_word_is_counted_in_the_title_and_at_its_room(
     said = message(cara, "only for cara")
     expect(said).to_be_visible()
     expect(cara).to_have_title("Gamma · Tacit")
-    said.hover()
-    said.get_by_role("button", name="More").click()
+    use_tool(said, "More")
     cara.get_by_role("menuitem", name="Copy link").click()
     expect(cara.locator(".toast")).to_have_text("Link copied.")
     assert cara.evaluate("navigator.clipboard.readText()") == cara.url
@@ -190,8 +188,7 @@ def test_an_edited_message_is_relayed_as_it_reads_now(
     page.keyboard.press("Enter")
     said = message(page, "the corrected words")
     expect(said.locator(".edited")).to_be_visible()
-    said.hover()
-    said.get_by_role("button", name="More").click()
+    use_tool(said, "More")
     page.get_by_role("menuitem", name="Relay").click()
     expect(page.locator(".modal blockquote")).to_have_text("the corrected words")
     page.get_by_label("A word before it").fill("for you")
@@ -207,8 +204,7 @@ def test_the_focus_stays_with_the_message_whose_tools_were_used(visit: Visits, s
     page = visit(snapshot["group"])
     write(page, "worth a sign")
     said = message(page, "worth a sign")
-    said.hover()
-    said.get_by_role("button", name="React with a signal").click()
+    use_tool(said, "React with a signal")
     page.get_by_role("menuitem", name="agree").click()
     expect(said.locator(".reaction")).to_be_visible()
     expect(said).to_be_focused()

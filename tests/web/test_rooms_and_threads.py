@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.web.stage import use_tool
 
 if TYPE_CHECKING:
     from tests.web.conftest import Visits
@@ -101,8 +102,7 @@ def test_a_thread_opens_beside_the_room_and_its_answers_show_in_both(
 ) -> None:
     page = visit(room["group"])
     write(page, "which branch?")
-    message(page, "which branch?").hover()
-    message(page, "which branch?").get_by_role("button", name="Reply in thread").click()
+    use_tool(message(page, "which branch?"), "Reply in thread")
     write(page, "the release one", ".panel")
     expect(message(page, "the release one", ".panel")).to_be_visible()
     reply = message(page, "the release one", ".main")
@@ -181,8 +181,7 @@ def test_reactions_are_named_signals_that_can_be_taken_back(
     page = visit(room["group"])
     write(page, "react to me")
     said = message(page, "react to me")
-    said.hover()
-    said.get_by_role("button", name="React with a signal").click()
+    use_tool(said, "React with a signal")
     page.get_by_role("menuitem", name="agree").click()
     mine = said.get_by_role("button", name="agree, You")
     expect(mine).to_have_attribute("aria-pressed", "true")
@@ -204,12 +203,10 @@ def test_ones_own_message_is_edited_and_deleted_and_others_are_not(
     ben.keyboard.press("Enter")
     expect(message(owner, "we meet at nine").locator(".edited")).to_be_visible()
     hub.say(room["group"], "not yours", room["ada"])
-    message(ben, "not yours").hover()
-    message(ben, "not yours").get_by_role("button", name="More").click()
+    use_tool(message(ben, "not yours"), "More")
     expect(ben.get_by_role("menuitem", name="Edit")).to_have_count(0)
     ben.keyboard.press("Escape")
-    message(ben, "we meet at nine").hover()
-    message(ben, "we meet at nine").get_by_role("button", name="More").click()
+    use_tool(message(ben, "we meet at nine"), "More")
     ben.get_by_role("menuitem", name="Delete").click()
     expect(owner.get_by_text("This message was deleted.").last).to_be_visible()
     expect(message(owner, "we meet at nine")).to_have_count(0)
@@ -299,8 +296,7 @@ def test_a_relayed_message_opens_its_source_or_says_that_it_is_not_there(
 ) -> None:
     page = visit(room["group"])
     write(page, "worth telling the others")
-    message(page, "worth telling").hover()
-    message(page, "worth telling").get_by_role("button", name="More").click()
+    use_tool(message(page, "worth telling"), "More")
     page.get_by_role("menuitem", name="Relay to another room").click()
     page.get_by_role("combobox", name="To").select_option(label="Design")
     page.get_by_role("button", name="Relay", exact=True).click()
