@@ -109,7 +109,7 @@ TO_THE_ROOM = [
     "どなたか分かりますか?",
 ]  # fmt: skip
 TO_THE_PARTNER = [
-    "did you see anyone?", "do you know someone who can help?", "hast du jemanden gesehen?", "why is staging slow?",
+    "did you see anyone?", "do you know someone who can help?", "and who else is here?", "hast du jemanden gesehen?", "why is staging slow?",
 ]  # fmt: skip
 
 
