@@ -32,7 +32,7 @@ from tacit.base.io.jetstream.login import (
 )
 from tacit.base.io.jetstream.safety import is_old, unsafe
 from tacit.base.nats_access import NatsAccess, to_servers
-from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken
+from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken, after
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
     from nats.aio.subscription import Subscription
 
-    from tacit.base.shipping import Answer
+    from tacit.base.shipping import Answer, Step, Tracking
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.nats")
@@ -412,6 +412,15 @@ class NatsConnection:
         for subject in (*subjects, INBOXES):
             if subject.lower() in self._denied:
                 raise not_permitted(subject)
+
+    async def see_through(self, tracking: Tracking, step: Callable[[Step], Awaitable[Answer]]) -> Tracking:
+        """Take a batch from step to step until its fate is known, with a pause before each further try."""
+        while tracking.fate is None:
+            tries = tracking.tries
+            tracking = after(tracking, await step(tracking.step))
+            if tracking.fate is None and tracking.tries < tries:
+                await asyncio.sleep(self.patience.pause)
+        return tracking
 
     async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> Answer:
         """Publish once; what was answered."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,7 +20,7 @@ import msgspec
 from tacit.base.errors import Unavailable
 from tacit.base.io.jetstream.connection import GUARD, NatsConnection
 from tacit.base.io.jetstream.safety import wanted_config
-from tacit.base.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken, after
+from tacit.base.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken
 from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
 from tacit.ledger.standing import ShipmentCounts
 
@@ -142,15 +143,10 @@ class JetStream:
         return found
 
     async def _carry_all(self, tracked: Sequence[tuple[Shipment, Tracking]]) -> list[Tracking]:
-        return await asyncio.gather(*(self._carry(shipment, tracking) for shipment, tracking in tracked))
-
-    async def _carry(self, shipment: Shipment, tracking: Tracking) -> Tracking:
-        while tracking.fate is None:
-            tries = tracking.tries
-            tracking = after(tracking, await self._step(shipment, tracking.step))
-            if tracking.fate is None and tracking.tries < tries:
-                await asyncio.sleep(self.connection.patience.pause)
-        return tracking
+        see_through = self.connection.see_through
+        return await asyncio.gather(
+            *(see_through(tracking, partial(self._step, shipment)) for shipment, tracking in tracked)
+        )
 
     async def _step(self, shipment: Shipment, step: Step) -> Answer:
         first = shipment.parts[0]

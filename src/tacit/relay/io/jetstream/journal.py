@@ -9,6 +9,7 @@ it says may be lost, so they also look by themselves now and then.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
 from tacit.base.io.jetstream.safety import wanted_config
-from tacit.base.shipping import FENCE_SUFFIX, Found, NothingThere, Step, Tracking, after, again
+from tacit.base.shipping import FENCE_SUFFIX, Found, NothingThere, Step, Tracking, again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,15 +111,7 @@ class RelayJournal:
         return self._carry(batch, again(Tracking(batch.batch_id, 1), tries))
 
     def _carry(self, batch: JournalBatch, tracking: Tracking) -> Tracking:
-        return self.connection.wait(self._drive(batch, tracking))
-
-    async def _drive(self, batch: JournalBatch, tracking: Tracking) -> Tracking:
-        while tracking.fate is None:
-            tries = tracking.tries
-            tracking = after(tracking, await self._step(batch, tracking.step))
-            if tracking.fate is None and tracking.tries < tries:
-                await asyncio.sleep(self.connection.patience.pause)
-        return tracking
+        return self.connection.wait(self.connection.see_through(tracking, partial(self._step, batch)))
 
     async def _step(self, batch: JournalBatch, step: Step) -> Answer:
         match step:
