@@ -219,3 +219,14 @@ def test_a_node_whose_clock_is_set_wrong_lets_the_next_one_write(one: Machine, t
         until(lambda: two.node.holds)
         say(second, "now")
         assert last(second) == 2
+
+
+def test_a_node_that_writes_sees_what_lands_late_from_one_that_did_before(one: Machine, two: Machine) -> None:
+    """Held back by the network until the next one had read the stream to its end. Nobody writes to that group again."""
+    with closing(one.serve()) as first, closing(two.serve()) as second:
+        create(first)
+        until(lambda: bool(second.read(lambda reader: reader.groups())) and last(second) == 1)
+        assert two.served is not None
+        two.served.lease._until = float("inf")
+        say(second, "landed late")
+        until(lambda: last(first) == 2)
