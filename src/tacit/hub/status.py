@@ -85,6 +85,7 @@ def _stream(standing: StreamStanding) -> dict[str, object]:
         "lease_changes": standing.lease_changes,
         "lag": standing.lag,
         "reconnects": standing.reconnects,
+        "clock_off_s": round(standing.clock_off, 3),
         "batches": asdict(standing.counts),
     }
 

@@ -73,6 +73,8 @@ class StreamStanding:
     holder: str = ""
     silent: tuple[str, ...] = field(default=())
     """Which of the servers that the operator named do not answer."""
+    clock_off: float = 0.0
+    """Seconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
 
     @property
     def lag(self) -> int:
