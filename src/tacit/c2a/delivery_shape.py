@@ -1,6 +1,7 @@
 """Which members a delivery has, and what of it a receiver must refuse.
 
-Rows: C2A-030, C2A-036, C2A-040, C2A-042, C2A-044. The shapes are for `json_members.shaped`: they say what is read. Members that nobody knows are ignored.
+Rows: C2A-030, C2A-036, C2A-040, C2A-042, C2A-044. The shapes are for `json_members.shaped`: they say what is
+read. Members that nobody knows are ignored.
 """
 
 from __future__ import annotations
