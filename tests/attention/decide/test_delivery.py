@@ -10,7 +10,8 @@ from tacit.attention import decide
 from tacit.attention.decide.delivery import content, thread_window
 from tacit.attention.decide.delivery import delivered as made_of
 from tacit.base.errors import Bug
-from tacit.c2a.messages import Part, encode, faults, idempotency_key
+from tacit.c2a.delivery_shape import faults
+from tacit.c2a.messages import Part, encode, idempotency_key
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind
 from tests.attention.world import ROSTER, event, lead_gets, state, thread
 
