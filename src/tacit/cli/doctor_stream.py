@@ -110,7 +110,8 @@ def _lag(told: Mapping[str, Any]) -> Finding:
     return Finding(
         "lag",
         ok=told["lag"] < BEHIND,
-        found=f"{told['lag']} messages of the stream are not applied here",
+        found=f"{told['lag']} messages of the stream are not applied here; a node that joins would read "
+        f"{told['behind_snapshot']} behind the newest snapshot",
         advice="this node is slower than the others write: look at its disk and processor",
     )
 
