@@ -106,7 +106,6 @@ async def test_whoever_holds_a_process_holds_no_other_ones(tmp_path: Path) -> No
         assert stuck not in {one.process_id for one in pool.processes}
 
 
-@pytest.mark.spec("CCCS-041")
 async def test_who_asks_much_on_a_socket_holds_no_more_than_its_place_either(tmp_path: Path) -> None:
     async with with_processes(tmp_path) as (room, pool):
         group = await room.group()

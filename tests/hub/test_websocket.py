@@ -196,9 +196,13 @@ async def test_an_outlet_is_drained_when_its_client_has_read(room: Room) -> None
         await client.receive()
         # Every connection listens to the owner's agent: so it is found.
         (connection,) = (listener.__self__ for listener in room.server.hub.on_agent)
-        for _ in range(SEVERAL):
-            connection.push(text_frame(b"x" * 65_536))
-        waiting = asyncio.ensure_future(connection.drained())
+
+        async def tell() -> None:
+            for _ in range(SEVERAL):
+                connection.push(text_frame(b"x" * 65_536))
+            await connection.drained()
+
+        waiting = asyncio.ensure_future(tell())
         assert (await room.get("/v1/groups")).status == 200
         assert not waiting.done(), "more was sent than the sockets hold, and nobody reads"
         async with asyncio.timeout(WAIT):

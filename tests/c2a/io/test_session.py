@@ -313,6 +313,13 @@ async def test_a_token_that_the_hub_does_not_know_ends_the_session(peer):
             await session.call("chat.list_events")
 
 
+async def test_a_hub_without_the_door_ends_the_session(peer):
+    async with AgentSession(peer.url + "/elsewhere", "token", habits=QUICK) as session:
+        with pytest.raises(Refused) as refused:
+            await session.is_up()
+    assert refused.value.code == "unknown_op"
+
+
 async def test_a_hub_that_is_away_is_waited_for_and_then_called_unavailable(unused_tcp_port):
     habits = Habits(connecting=Pace(first=0.01), wait_for_connection=0.2)
     async with AgentSession(f"http://127.0.0.1:{unused_tcp_port}", "token", habits=habits) as session:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.spec("C2A-006", "C2A-173")
+@pytest.mark.spec("C2A-173")
 async def test_what_was_due_before_a_restart_is_due_after_it_though_nobody_comes_back(tmp_path: Path) -> None:
     async with staged(tmp_path / "data") as stage:
         await stage.open()

@@ -107,7 +107,6 @@ def test_bytes_that_flipped_anywhere_are_named_by_verify_or_harmless(folder: Pat
     assert len(missed) <= 3, missed
 
 
-@pytest.mark.spec("CCCS-110")
 def test_an_event_that_cannot_be_read_is_damage_and_is_named(folder: Path) -> None:
     path = folder / "ledger.db"
     data = path.read_bytes()
