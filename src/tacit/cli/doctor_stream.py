@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.base.clock_offset import MOST
+from tacit.base.moment import SECOND
 from tacit.cli.show import plain
 from tacit.ledger.standing import BEHIND
 
@@ -29,7 +31,15 @@ def stream_findings(told: Mapping[str, Any] | None) -> list[Finding]:
     """Servers, replicas, the stream's settings, who writes, how far this node has come; none without NATS."""
     if told is None:
         return []
-    return [_servers(told), _replicas(told), _settings(told), _writer(told), _lag(told), _batches(told)]
+    return [
+        _servers(told),
+        _replicas(told),
+        _settings(told),
+        _clock(told),
+        _writer(told),
+        _lag(told),
+        _batches(told),
+    ]
 
 
 def _servers(told: Mapping[str, Any]) -> Finding:
@@ -70,6 +80,18 @@ def _settings(told: Mapping[str, Any]) -> Finding:
         found=f"{plain(str(told['name']))}: "
         + (wrong or ("as asked for" if told["reached"] else "not known")),
         advice="somebody changed the stream: set it back with the NATS tools (docs/nats.md)",
+    )
+
+
+def _clock(told: Mapping[str, Any]) -> Finding:
+    off, most = told["clock_off_s"], MOST / SECOND
+    return Finding(
+        "servers' clock",
+        ok=abs(off) <= most,
+        found=f"this machine's is {abs(off):.1f} s {'ahead of' if off > 0 else 'behind'} the NATS servers'"
+        if off
+        else "this machine's agrees with the NATS servers'",
+        advice=f"a node that is more than {most:.0f} s off does not write: set its clock by NTP, and theirs",
     )
 
 

@@ -35,6 +35,7 @@ STREAM: Final = {
     "tacit_stream_lease_held": "Does this node write",
     "tacit_stream_lease_changes": "How often this node has won or lost the lease",
     "tacit_stream_reconnects": "How often the connection was made anew",
+    "tacit_stream_clock_off_seconds": "By how much this machine's clock is ahead of the servers', at least",
 }
 """What a hub on NATS tells of its stream."""
 
@@ -55,6 +56,7 @@ def _numbers(standing: StreamStanding) -> dict[str, float]:
         "tacit_stream_lease_held": standing.holds,
         "tacit_stream_lease_changes": standing.lease_changes,
         "tacit_stream_reconnects": standing.reconnects,
+        "tacit_stream_clock_off_seconds": standing.clock_off,
     }
 
 

@@ -86,6 +86,7 @@ def _stream(standing: StreamStanding) -> dict[str, object]:
         "lag": standing.lag,
         "behind_snapshot": standing.behind_snapshot,
         "reconnects": standing.reconnects,
+        "clock_off_s": round(standing.clock_off, 3),
         "batches": asdict(standing.counts),
     }
 

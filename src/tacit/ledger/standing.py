@@ -75,6 +75,8 @@ class StreamStanding:
     """The sequence that the newest snapshot holds the ledger up to; 0 where there is none."""
     silent: tuple[str, ...] = field(default=())
     """Which of the servers that the operator named do not answer."""
+    clock_off: float = 0.0
+    """Seconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
 
     @property
     def lag(self) -> int:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from tacit.base.io.jetstream.connection import Patience
     from tacit.base.nats_access import NatsAccess
-    from tacit.base.ports import Entropy
+    from tacit.base.ports import Clock, Entropy
     from tacit.ledger.engine import Engine
 
 log: Final = logging.getLogger("tacit.ledger")
@@ -60,6 +60,7 @@ class ServedStream:
         patience: Patience | None = None,
         lease_seconds: float = SECONDS,
         alone: bool = False,
+        clock: Clock | None = None,
     ) -> None:
         """Connects, and takes the lease if nobody has it; `alone`: `Refused` while another node has it."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -73,7 +74,13 @@ class ServedStream:
                 holder = Holder(_node_id(folder, entropy), socket.gethostname(), connection.fresh_name())
                 self._address = holder.address
                 self.lease: Final = Lease(
-                    connection, name, holder, replicas=replicas, seconds=lease_seconds, alone=alone
+                    connection,
+                    name,
+                    holder,
+                    replicas=replicas,
+                    seconds=lease_seconds,
+                    alone=alone,
+                    clock=clock,
                 )
             except BaseException:
                 connection.close()

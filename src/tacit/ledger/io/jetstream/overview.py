@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
 from tacit.base.io.jetstream.safety import unsafe, wanted_config
+from tacit.base.moment import SECOND
 from tacit.ledger.standing import Replica, StreamStanding
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) ->
         wrong=tuple(unsafe(reply.config, wanted_config(stream.name, stream.replicas))) if reply else (),
         holder=holder.machine if holder is not None else "",
         silent=tuple(await connection.silent_servers()),
+        clock_off=lease.clock_off / SECOND,
     )
 
 
