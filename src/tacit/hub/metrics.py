@@ -31,7 +31,8 @@ STREAM: Final = {
     "tacit_stream_lag": "Messages of the stream that are not applied here",
     "tacit_stream_reached": "Does the stream answer",
     "tacit_stream_replicas_current": "Servers that have all of the stream",
-    "tacit_stream_lease_held": "Does this node write",
+    "tacit_stream_lease_held": "Does this node hold its own lease: without, it writes to no group",
+    "tacit_stream_groups": "Groups that this node writes to",
     "tacit_stream_lease_changes": "How often this node has won or lost the lease",
     "tacit_stream_reconnects": "How often the connection was made anew",
 }
@@ -50,7 +51,8 @@ def _numbers(standing: StreamStanding) -> dict[str, float]:
         "tacit_stream_lag": standing.lag,
         "tacit_stream_reached": standing.reached,
         "tacit_stream_replicas_current": sum(one.is_current for one in standing.replicas),
-        "tacit_stream_lease_held": standing.holds,
+        "tacit_stream_lease_held": standing.lives,
+        "tacit_stream_groups": standing.groups,
         "tacit_stream_lease_changes": standing.lease_changes,
         "tacit_stream_reconnects": standing.reconnects,
     }

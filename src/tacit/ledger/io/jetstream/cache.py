@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import logging
 import socket
-from dataclasses import replace
+from dataclasses import replace as replaced
 from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from tacit.base.errors import Corrupt
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.jetstream.connection import NatsConnection
-from tacit.base.io.jetstream.lease import SECONDS, Holder, Lease
+from tacit.base.io.jetstream.lease import KEY, SECONDS, Holder, Lease
 from tacit.base.io.private_file import write_private
+from tacit.ledger.commands import HUB
 from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
 from tacit.ledger.io.jetstream.erasing import erase
+from tacit.ledger.io.jetstream.group_leases import NODES, GroupLeases
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.overview import standing_of
@@ -57,7 +61,8 @@ class ServedStream:
         lease_seconds: float = SECONDS,
         alone: bool = False,
     ) -> None:
-        """Connects, and takes the lease if nobody has it; `alone`: `Refused` while another node has it."""
+        """Connects, and says that this node lives; `alone`: the only one, `Refused` while another lives."""
+        self._groups: GroupLeases | None = None
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A second hub on this folder would be taken for the first one, come back.
         lock = FolderLock(folder, purpose="tacit hub")
@@ -67,10 +72,7 @@ class ServedStream:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
                 # Its address is new with every start: what was said to an earlier one is not for it.
                 holder = Holder(_node_id(folder, entropy), socket.gethostname(), connection.fresh_name())
-                self._address = holder.address
-                self.lease: Final = Lease(
-                    connection, name, holder, replicas=replicas, seconds=lease_seconds, alone=alone
-                )
+                self.lease: Final = _lease(connection, name, holder, replicas, lease_seconds, alone=alone)
             except BaseException:
                 connection.close()
                 raise
@@ -84,12 +86,15 @@ class ServedStream:
         connection = self.stream.connection
         journals: list[JetStreamJournal] = []
         try:
-            store = open_cache(folder, options, self.stream, engine, lambda: self.lease.is_held, journals)
+            groups = self._groups = GroupLeases(
+                connection, self.stream.name, self.lease, self.stream.replicas
+            )
+            store = open_cache(folder, options, self.stream, engine, groups.holds, journals)
             checkpointer = store.checkpointer
             writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
             store.transport = writer
-            node = Node(connection, self.stream.name, self.lease, writer, self._address)
-            node.standing = partial(standing_of, self.stream, self.lease, writer)
+            node = Node(connection, self.stream.name, self.lease, groups, writer)
+            node.standing = partial(standing_of, self.stream, self.lease, groups, writer)
             connection.wait(node.begin())
         except BaseException:
             self.close()
@@ -104,8 +109,33 @@ class ServedStream:
 
     def close(self) -> None:
         """Give the lease back and let go of the servers."""
+        if self._groups is not None:
+            self._groups.close()
         self.lease.release()
         self.stream.close()
+
+
+def _lease(
+    connection: NatsConnection, name: str, holder: Holder, replicas: int, seconds: float, *, alone: bool
+) -> Lease:
+    """A node's sign of life, or that of one who has the ledger alone. Both give theirs before they look."""
+    if alone:
+        lease = Lease(connection, name, holder, replicas=replicas, seconds=seconds, alone=True)
+    else:
+        lease = Lease(connection, name, holder, replicas=replicas, seconds=seconds, key=NODES + holder.node)
+        if not lease.is_held:
+            # A copy of a folder whose node lives is a node of its own.
+            lease.release()
+            holder = replace(holder, node=f"{holder.node}-{holder.address}")
+            lease = Lease(
+                connection, name, holder, replicas=replicas, seconds=seconds, key=NODES + holder.node
+            )
+    try:
+        connection.wait(lease.wait_until_gone(lambda key: key.startswith(NODES) if alone else key == KEY))
+    except BaseException:
+        lease.release()
+        raise
+    return lease
 
 
 def _node_id(folder: Path, entropy: Entropy) -> str:
@@ -120,26 +150,27 @@ def open_cache(
     options: Options,
     stream: JetStream,
     engine: Callable[[apsw.Connection], Engine] | None = None,
-    may_write: Callable[[], bool] = lambda: True,
+    holds: Callable[[str], bool] = lambda _group_id: True,
     journals: list[JetStreamJournal] | None = None,
 ) -> Store:
     """A store that has applied all of the stream, not started yet; `journals` gets what it writes through."""
     bytes_of_blobs = BlobStream(stream.connection, stream.name, stream.replicas)
 
     def journal(connection: apsw.Connection) -> JetStreamJournal:
-        made = JetStreamJournal(connection, stream, may_write)
+        made = JetStreamJournal(connection, stream, holds)
         if journals is not None:
             journals.append(made)
         return made
 
     def erases(connection: apsw.Connection) -> None:
-        erase(connection, stream, may_write=may_write())
+        # By one node for all groups: it need not be the one that has written what goes.
+        erase(connection, stream, may_write=holds(HUB))
 
     def blobs(folder: Path, entropy: Entropy) -> CachedBlobs:
-        return CachedBlobs(folder, entropy, bytes_of_blobs, may_write)
+        return CachedBlobs(folder, entropy, bytes_of_blobs, lambda: holds(HUB))
 
     # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
-    options = replace(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
+    options = replaced(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
     try:
         return _caught_up(folder, options, engine)
     except Corrupt:

@@ -11,28 +11,33 @@ from tacit.ledger.standing import Replica, StreamStanding
 if TYPE_CHECKING:
     from tacit.base.io.jetstream.connection import StreamReply
     from tacit.base.io.jetstream.lease import Lease
+    from tacit.ledger.io.jetstream.group_leases import GroupLeases
     from tacit.ledger.io.jetstream.node import FollowingWriter
     from tacit.ledger.io.jetstream.stream import JetStream
 
 
-def standing_of(stream: JetStream, lease: Lease, writer: FollowingWriter) -> StreamStanding:
+def standing_of(
+    stream: JetStream, lease: Lease, groups: GroupLeases, writer: FollowingWriter
+) -> StreamStanding:
     """What can be learnt now, without waiting for servers that do not answer; blocks."""
-    return stream.connection.wait(_standing(stream, lease, writer))
+    return stream.connection.wait(_standing(stream, lease, groups, writer))
 
 
-async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) -> StreamStanding:
+async def _standing(
+    stream: JetStream, lease: Lease, groups: GroupLeases, writer: FollowingWriter
+) -> StreamStanding:
     connection = stream.connection
     try:
         reply = await connection.ask(stream.name, "INFO", {}, tries=1)
     except TacitError:
         reply = None
-    holder = await lease.holder() if reply is not None else None
     server, version = connection.server
     return StreamStanding(
         stream.name,
         stream.replicas,
         writer.reached,
         lease.is_held,
+        groups.held,
         lease.changes,
         connection.reconnects,
         stream.counts,
@@ -42,7 +47,6 @@ async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) ->
         version=version,
         replicas=_replicas(reply, server),
         wrong=tuple(unsafe(reply.config, wanted_config(stream.name, stream.replicas))) if reply else (),
-        holder=holder.machine if holder is not None else "",
         silent=tuple(await connection.silent_servers()),
     )
 
