@@ -3,7 +3,8 @@
 Runs a real hub with the demo's agents, sends one message to one of them, and follows every call of the hub, of its
 writer and of the agent's harness (all in this one process) until the prompt is made. Counted are the files entered and
 the hops: calls whose caller stands in another file of the house. `python -m tools.walk [--source DIR]` prints both;
-another checkout's `src` as DIR counts that one in the same way.
+another checkout's `src` as DIR counts that one in the same way. `--all` prints every hop in its order, with the names
+of the two functions.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Walk:
 
     def __init__(self) -> None:
         self.hops: Counter[tuple[str, str]] = Counter()
+        self.steps: list[str] = []
         self.entered: dict[str, None] = {}
         self.follows = False
         self.last = time.monotonic()
@@ -66,6 +68,9 @@ class Walk:
         come_from = self._file(frame.f_back)
         if come_from and come_from != into:
             self.hops[come_from, into] += 1
+            assert frame.f_back is not None
+            names = frame.f_back.f_code.co_qualname, frame.f_code.co_qualname
+            self.steps.append(f"{come_from}: {names[0]} -> {into}: {names[1]}")
         if into == PROMPT:
             self.follows = False
 
@@ -81,6 +86,7 @@ def _serve(folder: str, report: str) -> None:
         quiet = time.monotonic() - walk.last
         pairs = [[a, b, count] for (a, b), count in walk.hops.most_common()]
         found = {"files": list(walk.entered), "hops": pairs, "done": not walk.follows, "quiet": quiet}
+        found["steps"] = walk.steps
         fresh = Path(report + ".new")
         fresh.write_text(json.dumps(found))
         fresh.replace(report)
@@ -159,6 +165,7 @@ def main() -> int:
     parser.add_argument("--source", type=Path, default=ROOT / "src")
     parser.add_argument("--serve", nargs=2, metavar=("FOLDER", "REPORT"))
     parser.add_argument("--most", type=int, default=12)
+    parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     if given.serve:
         _serve(*given.serve)
@@ -169,6 +176,8 @@ def main() -> int:
     print(f"different ways between two files: {len(found['hops'])}")
     for a, b, count in found["hops"][: given.most]:
         print(f"  {count:5}  {a} -> {b}")
+    if given.all:
+        print(*found["steps"], sep="\n")
     return 0
 
 

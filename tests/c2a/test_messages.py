@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment
+from tacit.c2a.delivery_shape import faults
 from tacit.c2a.messages import (
     Accepted,
     Author,
@@ -24,7 +25,6 @@ from tacit.c2a.messages import (
     Part,
     accepts,
     encode,
-    faults,
     read_connected,
     read_content,
     read_delivered,

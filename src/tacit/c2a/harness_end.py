@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.c2a.activity import ActivityWanted
+from tacit.c2a.delivery_shape import faults
 from tacit.c2a.errors import refusal
 from tacit.c2a.messages import (
     DELIVER,
@@ -29,7 +30,6 @@ from tacit.c2a.messages import (
     Connected,
     Delivered,
     Initialize,
-    faults,
     read_connected,
     read_delivered,
 )

@@ -9,8 +9,8 @@ one string for the content, three kinds of conversation and no `ack_only`, the o
 parts, five kinds and four policies. What is read back is what was written, but for what a draft cannot say.
 Readers take both drafts at any time.
 
-`faults` is what a receiver must refuse; where there is none, `read_delivered` succeeds. Knows nothing of why
-something is delivered (`tacit.attention`) and nothing of connections.
+Where a receiver has nothing to refuse (`delivery_shape.faults`), `read_delivered` succeeds. Knows nothing of
+why something is delivered (`tacit.attention`) and nothing of connections.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.attachments import Attached, read_attachments
-from tacit.c2a.json_members import number_in, object_in, objects, text_in, text_or_none, words_in
-from tacit.c2a.open_lines import LINES_BEFORE, THREAD_WINDOW, WINDOW, is_flat, lines_member
+from tacit.c2a.delivery_shape import DELIVERY, KNOCK, LINE, PART, unreadable
+from tacit.c2a.json_members import object_in, shaped, shaped_rows, text_in, text_or_none, words_in
+from tacit.c2a.open_lines import LINES_BEFORE, THREAD_WINDOW, WINDOW, lines_member
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,
@@ -273,7 +274,8 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     if value.window:
         found[WINDOW] = [_earlier_members(one, version) for one in value.window]
     if value.before is not None:
-        found[lines_member(found)] = [_earlier_members(one, version) for one in value.before]
+        lines = lines_member(in_thread=value.in_thread, thread=value.thread)
+        found[lines] = [_earlier_members(one, version) for one in value.before]
     return found
 
 
@@ -307,113 +309,53 @@ def _earlier_members(one: Earlier, version: str) -> dict[str, Any]:
 
 # -- reading
 
-_REQUIRED: Final = (
-    "eventId",
-    "conversation.kind",
-    "target.directedness",
-    "attention.policy",
-    "injection.mode",
-    "reliability.idempotencyKey",
-)
-_WORDS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
-    ("conversation.kind", frozenset(ConversationKind)),
-    ("target.directedness", frozenset(Directedness)),
-    ("injection.mode", frozenset(Mode)),
-    ("attention.policy", frozenset(Policy)),
-)
-_NUMBERS: Final = ("timing.sequence", "reliability.attempt")
-
-
-def _at(params: Mapping[str, Any], path: str) -> object:
-    """What stands at the end of this path; None when nothing does."""
-    found: Any = params
-    for name in path.split("."):
-        if not isinstance(found, dict):
-            return None
-        found = cast("dict[str, Any]", found).get(name)
-    return cast("object", found)
-
-
-def _is_word(value: object, words: frozenset[str]) -> bool:
-    return isinstance(value, str) and value in words
-
-
-def faults(params: Mapping[str, Any]) -> list[str]:
-    """What a receiver must refuse: the paths of members that are missing, unknown or contradictory.
-
-    Rows: C2A-030, C2A-036, C2A-040, C2A-042, C2A-044. Members that nobody knows are ignored.
-    """
-    wrong = _unreadable(params)
-    policy = params.get("policy")
-    if not _is_word(policy, frozenset(Policy)) or policy != _at(params, "attention.policy"):
-        wrong.append("policy")
-    mode = _at(params, "injection.mode")
-    if mode == "notify" and "content" in params:
-        wrong.append("content")
-    if mode == "notify" and "knock" not in params and "signal" not in params:
-        wrong.append("knock")
-    if mode in ("immediate", "buffered") and "content" not in params:
-        wrong.append("content")
-    if _at(params, "injection.role") not in (None, "user"):
-        wrong.append("injection.role")
-    return list(dict.fromkeys(wrong))
-
-
-def _unreadable(params: Mapping[str, Any]) -> list[str]:
-    """The members without which, or in the form of which, nothing can be made of a delivery."""
-    wrong = [path for path in _REQUIRED if _at(params, path) is None]
-    wrong += [path for path, words in _WORDS if path not in wrong and not _is_word(_at(params, path), words)]
-    wrong += [path for path in _NUMBERS if not isinstance(_at(params, path), (int, type(None)))]
-    if not isinstance(_at(params, "target.mentions"), (list, type(None))):
-        wrong.append("target.mentions")
-    return wrong
-
 
 def read_delivered(params: Mapping[str, Any]) -> Delivered:
     """The value behind the params of a `chat/deliver`; `PeerFault` when nothing can be made of them."""
-    wrong = _unreadable(params)
+    wrong = unreadable(params)
     if wrong:
         raise PeerFault(f"a delivery without {', '.join(wrong)} cannot be read")
-    conversation, attention = object_in(params, "conversation"), object_in(params, "attention")
-    timing, target = object_in(params, "timing"), object_in(params, "target")
-    reliability, injection = object_in(params, "reliability"), object_in(params, "injection")
-    thread, deadline = text_in(conversation, "threadId") or None, attention.get("deadlineMs")
-    flat, before = is_flat(params), lines_member(params)
-    before = before if before in params else LINES_BEFORE
+    given = shaped(params, DELIVERY)
+    conversation, attention, timing = given["conversation"], given["attention"], given["timing"]
+    target, reliability, injection = given["target"], given["reliability"], given["injection"]
+    thread, deadline = conversation["threadId"] or None, attention["deadlineMs"]
+    in_thread = injection["context"] == THREAD_WINDOW
+    before = lines_member(in_thread=in_thread, thread=thread)
+    flat, before = before == WINDOW, before if before in params else LINES_BEFORE
     return Delivered(
         event_id=str(params["eventId"]),
-        conversation=text_in(conversation, "id"),
+        conversation=conversation["id"],
         kind=ConversationKind(conversation["kind"]),
-        author=_author(object_in(params, "author")),
+        author=_author(given["author"]),
         directedness=Directedness(target["directedness"]),
         policy=Policy(attention["policy"]),
         mode=Mode(injection["mode"]),
-        reason=text_in(attention, "reason"),
-        priority=_priority(attention.get("priority")),
-        created_at=parse_rfc3339(text_in(timing, "createdAt")) or Moment(0),
+        reason=attention["reason"],
+        priority=_priority(attention["priority"]),
+        created_at=parse_rfc3339(timing["createdAt"]) or Moment(0),
         idempotency_key=str(reliability["idempotencyKey"]),
         content=_parts(params["content"]) if "content" in params else None,
         thread=thread,
-        stream=text_in(conversation, "streamId") or None,
+        stream=conversation["streamId"] or None,
         deadline_ms=deadline if isinstance(deadline, int) else None,
-        sequence=timing.get("sequence") or 0,
-        attempt=reliability.get("attempt") or 1,
-        supersedes=text_in(params, "supersedes") or None,
-        signal=text_in(params, "signal") or None,
-        knock=_knock(object_in(params, "knock")),
-        mentions=tuple(str(one) for one in cast("list[object]", target.get("mentions") or [])),
-        recipient=text_in(target, "recipient") or None,
+        sequence=timing["sequence"] or 0,
+        attempt=reliability["attempt"] or 1,
+        supersedes=given["supersedes"] or None,
+        signal=given["signal"] or None,
+        knock=_knock(given["knock"]),
+        mentions=tuple(str(one) for one in cast("list[object]", target["mentions"] or [])),
+        recipient=target["recipient"] or None,
         window=() if flat else read_window(params.get(WINDOW)),
         before=read_window(params[before]) if before in params else None,
-        in_thread=injection.get("context") == THREAD_WINDOW,
-        needs_claim=attention.get("needsClaim") is True,
+        in_thread=in_thread,
+        needs_claim=attention["needsClaim"] is True,
         # Where an answer goes when the host did not say (C2A-096).
-        reply_target=text_in(params, "replyTarget")
-        or (f"thread:{thread}" if thread else f"conversation:{text_in(conversation, 'id')}"),
-        parties=tuple(words_in(conversation.get("parties"))),
+        reply_target=given["replyTarget"]
+        or (f"thread:{thread}" if thread else f"conversation:{conversation['id']}"),
+        parties=tuple(conversation["parties"]),
         attachments=read_attachments(params.get("attachments")),
-        group=text_in(object_in(params, "source"), "workspaceId"),
-        late=timing.get("late") is True,
+        group=given["source"]["workspaceId"],
+        late=timing["late"] is True,
     )
 
 
@@ -421,13 +363,13 @@ def read_window(value: object) -> tuple[Earlier, ...]:
     """The messages of a thread as a delivery or a reading tool shows them; what is none is left out."""
     return tuple(
         Earlier(
-            text_in(row, "eventId"),
-            _author(object_in(row, "author")),
-            _parts(row.get("content")),
-            text_in(row, "createdAt"),
-            number_in(row, "sequence"),
+            row["eventId"],
+            _author(row["author"]),
+            _parts(row["content"]),
+            row["createdAt"],
+            row["sequence"],
         )
-        for row in objects(value)
+        for row in shaped_rows(value, LINE)
     )
 
 
@@ -440,27 +382,25 @@ def _parts(value: object) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Part(text=value),) if value else ()
     return tuple(
-        Part(text_in(part, "type"), text_or_none(part, "text"), text_in(part, "title"))
-        for part in objects(value)
+        Part(part["type"], part["text"] if isinstance(part["text"], str) else None, part["title"])
+        for part in shaped_rows(value, PART)
     )
 
 
-def _knock(given: Mapping[str, Any]) -> Knock | None:
-    if not given:
+def _knock(given: Any) -> Knock | None:
+    if not isinstance(given, dict) or not given:
         return None
-    words = [text_in(given, name) for name in _KNOCK]
-    count = given.get("count")
-    return Knock(*words, count=count if isinstance(count, int) and count > 1 else 1)
+    words = shaped(cast("dict[str, Any]", given), KNOCK)
+    count = words.pop("count")
+    return Knock(*words.values(), count=count if isinstance(count, int) and count > 1 else 1)
 
 
 _KINDS: Final = {kind.value: kind for kind in AuthorKind}
-_KNOCK: Final = ("from", "where", "directedness", "policy", "priority", "topic", "pullWith")
 
 
-def _author(value: Mapping[str, Any]) -> Author:
+def _author(given: Mapping[str, str]) -> Author:
     """An author of a kind that nobody knows counts as the system: nobody to answer to (C2A-033)."""
-    known = _KINDS.get(text_in(value, "kind"), AuthorKind.SYSTEM)
-    return Author(text_in(value, "id"), known, text_in(value, "displayName"))
+    return Author(given["id"], _KINDS.get(given["kind"], AuthorKind.SYSTEM), given["displayName"])
 
 
 def _priority(value: object) -> Priority:

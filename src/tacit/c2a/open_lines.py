@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.c2a.json_members import object_in, text_in
+from tacit.c2a.json_members import shaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,18 +19,17 @@ WINDOW: Final = "threadWindow"
 THREAD_WINDOW: Final = "thread_window"
 
 
-def is_flat(params: Mapping[str, Any]) -> bool:
-    """Is it to be seen with its thread, and stands in none?"""
-    seen_with = text_in(object_in(params, "injection"), "context")
-    return seen_with == THREAD_WINDOW and not text_in(object_in(params, "conversation"), "threadId")
+_PLACE: Final = {"injection": {"context": str}, "conversation": {"threadId": str}}
 
 
-def lines_member(params: Mapping[str, Any]) -> str:
-    """The member that holds the open lines before it."""
-    return WINDOW if is_flat(params) else LINES_BEFORE
+def lines_member(*, in_thread: bool, thread: str | None) -> str:
+    """The member that holds the open lines before an event: one seen with its thread may stand in none."""
+    return WINDOW if in_thread and not thread else LINES_BEFORE
 
 
 def without_lines(params: Mapping[str, Any]) -> dict[str, Any]:
     """The params without the open lines before it."""
-    gone = {LINES_BEFORE, lines_member(params)}
+    place = shaped(params, _PLACE)
+    in_thread = place["injection"]["context"] == THREAD_WINDOW
+    gone = {LINES_BEFORE, lines_member(in_thread=in_thread, thread=place["conversation"]["threadId"])}
     return {name: value for name, value in params.items() if name not in gone}

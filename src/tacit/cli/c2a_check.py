@@ -16,7 +16,8 @@ import aiohttp
 from tacit.attention.settings import DEFAULTS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.messages import Author, Delivered, Part, faults
+from tacit.c2a.delivery_shape import faults
+from tacit.c2a.messages import Author, Delivered, Part
 from tacit.c2a.negotiation import CAPABILITIES
 from tacit.c2a.vocabulary import (
     AuthorKind,

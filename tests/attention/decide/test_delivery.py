@@ -10,7 +10,8 @@ from tacit.attention import decide
 from tacit.attention.decide.delivery import content, thread_window
 from tacit.attention.decide.delivery import delivered as made_of
 from tacit.base.errors import Bug
-from tacit.c2a.messages import Part, encode, faults, idempotency_key
+from tacit.c2a.delivery_shape import faults
+from tacit.c2a.messages import Part, encode, idempotency_key
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind
 from tests.attention.world import ROSTER, event, lead_gets, state, thread
 
@@ -80,6 +81,14 @@ def test_a_knock_carries_no_content_and_a_broken_delivery_is_told_apart() -> Non
     found = delivered(event("the secret sauce is vinegar", reply_to="x"), where=thread(participants={"lead"}))
     assert "content" not in found
     assert "vinegar" not in str(found)
+    file = {"kind": "file", "title": "recipe.pdf", "path": "blobs/" + "a" * 64}
+    shown = delivered(event("a recipe", to=["lead"], attachments=[file]))
+    assert "blobs/" in str(shown)
+    knock = delivered(
+        event("a recipe", reply_to="x", attachments=[file]), where=thread(participants={"lead"})
+    )
+    assert "content" not in knock
+    assert "blobs/" not in str(knock)
     assert faults(found) == []
     assert faults({**found, "content": "x"}) == ["content"]
     assert "policy" in faults({**found, "policy": "may_respond_twice"})

@@ -1,8 +1,9 @@
 """A data folder whose ledger follows a stream: it may be empty, damaged, cut off or of yesterday.
 
 What it lacks is read from the stream before anything is answered: events, and the records of the hub's own
-(credentials, blobs and who brought them, webhooks). The bytes of blobs are fetched when somebody asks for
-them. A damaged file is no loss: it is removed and made anew.
+(credentials, blobs and who brought them, webhooks). Where that is very much, a snapshot that another node
+kept is what it begins from. The bytes of blobs are fetched when somebody asks for them. A damaged file is no
+loss: it is removed and made anew.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import logging
 import socket
 from dataclasses import replace as replaced
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from msgspec.structs import replace
 
@@ -27,21 +28,25 @@ from tacit.ledger.io.jetstream.group_leases import NODES, GroupLeases
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.overview import standing_of
+from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots, SnapshotRounds
 from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.io.store import DATABASE, Options, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     import apsw
 
     from tacit.base.io.jetstream.connection import Patience
     from tacit.base.nats_access import NatsAccess
-    from tacit.base.ports import Entropy
+    from tacit.base.ports import Clock, Entropy
     from tacit.ledger.engine import Engine
 
 log: Final = logging.getLogger("tacit.ledger")
+MOST_BEGINNINGS: Final = 2
+"""From the file that is there, then from a snapshot; after these from the stream alone."""
 NODE: Final = "node.id"
 """The file with the id of a folder: a hub that died and is started again has its lease back at once."""
 
@@ -60,6 +65,7 @@ class ServedStream:
         patience: Patience | None = None,
         lease_seconds: float = SECONDS,
         alone: bool = False,
+        clock: Clock | None = None,
     ) -> None:
         """Connects, and says that this node lives; `alone`: the only one, `Refused` while another lives."""
         self._groups: GroupLeases | None = None
@@ -72,7 +78,15 @@ class ServedStream:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
                 # Its address is new with every start: what was said to an earlier one is not for it.
                 holder = Holder(_node_id(folder, entropy), socket.gethostname(), connection.fresh_name())
-                self.lease: Final = _lease(connection, name, holder, replicas, lease_seconds, alone=alone)
+                self.lease: Final = _lease(
+                    connection,
+                    name,
+                    holder,
+                    alone=alone,
+                    replicas=replicas,
+                    seconds=lease_seconds,
+                    clock=clock,
+                )
             except BaseException:
                 connection.close()
                 raise
@@ -89,19 +103,26 @@ class ServedStream:
             groups = self._groups = GroupLeases(
                 connection, self.stream.name, self.lease, self.stream.replicas
             )
-            store = open_cache(folder, options, self.stream, engine, groups.holds, journals)
+            snapshots = LedgerSnapshots(self.stream, options.entropy)
+            store = open_cache(folder, options, self.stream, engine, groups.holds, journals, snapshots)
             checkpointer = store.checkpointer
             writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
             store.transport = writer
             node = Node(connection, self.stream.name, self.lease, groups, writer)
-            node.standing = partial(standing_of, self.stream, self.lease, groups, writer)
+            node.standing = partial(standing_of, self.stream, self.lease, groups, writer, snapshots)
+            # What was put in the place of what was taken back stands in the stream beside the batches.
+            snapshots.on_erased = writer.be_sure
+            connection.wait(groups.find([HUB]))
+            rounds = SnapshotRounds(snapshots, store.path, lambda: groups.holds(HUB))
             connection.wait(node.begin())
+            rounds.begin()
         except BaseException:
             self.close()
             raise
 
         def closed() -> None:
             connection.wait(node.end())
+            rounds.end()
             self.close()
 
         store.on_closed = closed
@@ -115,21 +136,27 @@ class ServedStream:
         self.stream.close()
 
 
+class _Span(TypedDict):
+    """How a lease is kept."""
+
+    replicas: int
+    seconds: float
+    clock: Clock | None
+
+
 def _lease(
-    connection: NatsConnection, name: str, holder: Holder, replicas: int, seconds: float, *, alone: bool
+    connection: NatsConnection, name: str, holder: Holder, *, alone: bool, **span: Unpack[_Span]
 ) -> Lease:
     """A node's sign of life, or that of one who has the ledger alone. Both give theirs before they look."""
     if alone:
-        lease = Lease(connection, name, holder, replicas=replicas, seconds=seconds, alone=True)
+        lease = Lease(connection, name, holder, alone=True, **span)
     else:
-        lease = Lease(connection, name, holder, replicas=replicas, seconds=seconds, key=NODES + holder.node)
-        if not lease.is_held:
+        lease = Lease(connection, name, holder, key=NODES + holder.node, **span)
+        if not lease.is_held and connection.wait(lease.holder()) is not None:
             # A copy of a folder whose node lives is a node of its own.
             lease.release()
             holder = replace(holder, node=f"{holder.node}-{holder.address}")
-            lease = Lease(
-                connection, name, holder, replicas=replicas, seconds=seconds, key=NODES + holder.node
-            )
+            lease = Lease(connection, name, holder, key=NODES + holder.node, **span)
     try:
         connection.wait(lease.wait_until_gone(lambda key: key.startswith(NODES) if alone else key == KEY))
     except BaseException:
@@ -152,8 +179,12 @@ def open_cache(
     engine: Callable[[apsw.Connection], Engine] | None = None,
     holds: Callable[[str], bool] = lambda _group_id: True,
     journals: list[JetStreamJournal] | None = None,
+    snapshots: LedgerSnapshots | None = None,
 ) -> Store:
-    """A store that has applied all of the stream, not started yet; `journals` gets what it writes through."""
+    """A store that has applied all of the stream, not started yet; `journals` gets what it writes through.
+
+    Without `snapshots` the stream alone is read.
+    """
     bytes_of_blobs = BlobStream(stream.connection, stream.name, stream.replicas)
 
     def journal(connection: apsw.Connection) -> JetStreamJournal:
@@ -164,19 +195,29 @@ def open_cache(
 
     def erases(connection: apsw.Connection) -> None:
         # By one node for all groups: it need not be the one that has written what goes.
-        erase(connection, stream, may_write=holds(HUB))
+        writes = holds(HUB)
+        if snapshots is not None and writes:
+            # First the copies: while the stream has the content, whoever comes next knows that it has to go.
+            snapshots.forget()
+        erase(connection, stream, may_write=writes)
+        if snapshots is not None and writes:
+            snapshots.on_erased()
 
     def blobs(folder: Path, entropy: Entropy) -> CachedBlobs:
         return CachedBlobs(folder, entropy, bytes_of_blobs, lambda: holds(HUB))
 
     # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
     options = replaced(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
-    try:
-        return _caught_up(folder, options, engine)
-    except Corrupt:
-        log.warning("the ledger's file is damaged: it is made anew from the stream")
-    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
-        (folder / name).unlink(missing_ok=True)
+    for _ in range(MOST_BEGINNINGS):
+        joined = snapshots is not None and snapshots.join(folder, engine, options.purpose)
+        try:
+            return _caught_up(folder, options, engine)
+        except Corrupt:
+            log.warning("the ledger's file is damaged: it is made anew from the stream")
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+            (folder / name).unlink(missing_ok=True)
+        if joined:
+            break  # what one snapshot led to the next would, too
     return _caught_up(folder, options, engine)
 
 

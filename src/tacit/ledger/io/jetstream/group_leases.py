@@ -14,7 +14,6 @@ the guards of the ledger's stream. That time and webhooks of a group are seen to
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -22,6 +21,7 @@ import msgspec
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
 from tacit.base.io.jetstream.lease import RENEWALS, Holder
+from tacit.base.io.system import steady_seconds
 from tacit.base.shipping import Elsewhere, Taken
 from tacit.ledger.shipment import group_of, token
 
@@ -160,7 +160,7 @@ class GroupLeases:
         if holder is not None and await self._lives(holder):
             return holder.address
         mine = self._lease.mine
-        if mine.term != self._lease.term:
+        if not self._lease.term or mine.term != self._lease.term:
             return None
         subject = f"{self._name}.{token(group_id)}"
         payload = msgspec.json.encode(mine)
@@ -196,11 +196,11 @@ class GroupLeases:
         if not term or term == self._lease.mine.term or term in self._over:
             return False
         known_at = self._lived.get(term)
-        if known_at is not None and time.monotonic() < known_at + self._lease.seconds / RENEWALS:
+        if known_at is not None and steady_seconds() < known_at + self._lease.seconds / RENEWALS:
             return True
         found, _revision = await self._lease.found(NODES + holder.node)
         if found is not None and found.term == term:
-            self._lived[term] = time.monotonic()
+            self._lived[term] = steady_seconds()
             return True
         self._over.add(term)
         self._lived.pop(term, None)
