@@ -12,7 +12,7 @@ from tacit.ledger.standing import ShipmentCounts
 
 WELL: dict[str, Any] = {
     "name": "TACIT", "reached": True, "server": "n1", "version": "2.15.1", "silent": [], "wanted_replicas": 1,
-    "replicas": [{"server": "n1", "is_current": True, "lag": 0}], "wrong": [], "writes": True, "writer": "here",
+    "replicas": [{"server": "n1", "is_current": True, "lag": 0}], "wrong": [], "lives": True, "groups": 2,
     "lease_changes": 0, "lag": 0, "behind_snapshot": 7, "reconnects": 0, "clock_off_s": 0.0,
     "batches": {"shipped": 2, "stale": 0, "unknown": 0, "fenced": 0, "declined": 0, "seconds": 0.004},
 }  # fmt: skip
@@ -42,7 +42,7 @@ def test_a_stream_that_is_well_says_so_and_none_says_nothing() -> None:
         ({"wanted_replicas": 3}, "replicas", "1 of 3"),
         ({"replicas": [{"server": "n2", "is_current": False, "lag": 7}]}, "replicas", "n2 lacks 7"),
         ({"wrong": ["discard is 'old'"]}, "stream", "discard"),
-        ({"writes": False, "writer": None}, "writer", "nobody writes"),
+        ({"lives": False, "groups": 0}, "writer", "writes to 0 groups"),
         ({"clock_off_s": 600.0}, "servers' clock", "600.0 s ahead of"),
         ({"clock_off_s": -1.1}, "servers' clock", "1.1 s behind"),
         ({"lag": 1000}, "lag", "1000 messages"),

@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.hub.test_node_codec import said
+from tests.ledger.world import submission
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.hub.node_codec import Answered, Asked, NotTaken, Whispers, Writes, decode, encode, outcome_bytes
+from tacit.hub.node_codec import (
+    Answered,
+    Asked,
+    NotTaken,
+    Whispers,
+    command_bytes,
+    decode,
+    encode,
+    outcome_bytes,
+)
 from tacit.hub.node_transport import PATIENT_SPANS, NodeTransport
-from tacit.ledger.commands import Append, Recorded
+from tacit.ledger.commands import Append, AppendTogether, Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +34,9 @@ if TYPE_CHECKING:
 ROOM = 100_000
 SPAN = 15.0
 KEYED, PLAIN = Append(said(client_id="k")), Append(said())
+GROUP, OTHER = "g_a", "g_b"
+ELSEWHERE = Append(submission(OTHER, "ann", "chat.message", {"text": "there"}))
+BOTH = AppendTogether((PLAIN.submission, ELSEWHERE.submission))
 DONE = Recorded("done")
 
 
@@ -47,16 +60,26 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
 
 class Others:
-    """This node's place among others, of which one writes: `writer`."""
+    """This node's place among others, of which one writes to every group that is not this one's: `writer`."""
 
     address, seconds, room = "here", SPAN, ROOM
 
     def __init__(self) -> None:
-        self.holds = False
-        self.reached = 0
+        self.mine: set[str] = set()
+        self.reached = self.wrote = 0
         self.writer: str | None = "far"
+        self.writers: dict[str, str] = {}
         self.said: list[tuple[str, Any, int]] = []
-        self.on_change: Callable[[bool], None] = lambda _holds: None
+
+    @property
+    def held(self) -> int:
+        return len(self.mine)
+
+    def holds(self, group_id: str) -> bool:
+        return group_id in self.mine
+
+    def watch(self, changed: Any, free: Any) -> None:
+        self.changed, self.free = changed, free
 
     def open(self, heard: Any, nobody: Any, reached: Any) -> None:
         self.heard, self.nobody, self.applied = heard, nobody, reached
@@ -67,11 +90,15 @@ class Others:
     def say_to_all(self, payload: bytes) -> None:
         self.said.append(("all", decode(payload), 0))
 
-    def holder(self, found: Callable[[str | None], None]) -> None:
-        found(self.writer)
+    def find(self, groups: Any, found: Callable[[dict[str, str | None]], None]) -> None:
+        found({one: "here" if one in self.mine else self.writers.get(one, self.writer) for one in groups})
 
     def give_up(self) -> None:
-        self.holds = False
+        self.mine.clear()
+
+    def take(self, *groups: str) -> None:
+        self.mine.update(groups)
+        self.changed(frozenset(groups), True)
 
     def answer(self, sequence: int, numbers: list[int]) -> None:
         self.heard(encode(Answered(sequence, [(one, outcome_bytes(DONE, ROOM)) for one in numbers])))
@@ -197,7 +224,7 @@ def test_what_a_dead_node_took_is_sent_again_only_where_that_changes_nothing(
 ) -> None:
     node.submit(command)
     node.others.writer = "next"
-    node.run(lambda: node.others.heard(encode(Writes("next"))))
+    node.run(node.others.free)
     if again:
         assert node.others.asked == [("far", [1]), ("next", [1])]
         assert node.outcomes == []
@@ -230,7 +257,7 @@ def test_what_may_have_been_done_is_never_called_not_done(node: Node) -> None:
     """The node that took it has died, the next takes nothing, and then nobody writes any more."""
     node.submit(KEYED)
     node.others.writer = "next"
-    node.run(lambda: node.others.heard(encode(Writes("next"))))
+    node.run(node.others.free)
     node.others.writer = None
     node.run(lambda: node.others.heard(encode(NotTaken("next", [1]))))
     node.wait(PATIENT_SPANS * SPAN + 1)
@@ -241,17 +268,13 @@ def test_what_may_have_been_done_is_never_called_not_done(node: Node) -> None:
 def test_a_no_of_who_is_asked_again_says_nothing_of_the_first_time(node: Node, who: str) -> None:
     node.submit(KEYED)
 
-    def win() -> None:
-        node.others.holds, node.others.writer = True, "here"
-        node.others.on_change(True)
-
     no = Unavailable("nothing was appended")
     if who == "this node":
-        node.run(win)
+        node.run(lambda: node.others.take(GROUP))
         node.run(lambda: node.own.done[-1](no))
     else:
         node.others.writer = "next"
-        node.run(lambda: node.others.heard(encode(Writes("next"))))
+        node.run(node.others.free)
         node.run(lambda: node.others.heard(encode(Answered(0, [(1, outcome_bytes(no, ROOM))]))))
     assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
 
@@ -279,17 +302,12 @@ def test_without_anybody_who_writes_a_command_waits_and_then_nothing_was_appende
     assert node.others.asked == []
 
 
-def test_what_waits_goes_to_the_own_writer_when_this_node_wins_the_lease(node: Node) -> None:
+def test_what_waits_goes_to_the_own_writer_when_this_node_takes_the_group(node: Node) -> None:
     node.others.writer = None
     node.submit(PLAIN, KEYED)
 
-    def win() -> None:
-        node.others.holds, node.others.writer = True, "here"
-        node.others.on_change(True)
-
-    node.run(win)
+    node.run(lambda: node.others.take(GROUP))
     assert node.own.took == [PLAIN, KEYED]
-    assert ("all", Writes("here"), 0) in node.others.said
 
 
 def test_a_node_that_does_not_write_takes_no_others_command(node: Node) -> None:
@@ -305,3 +323,63 @@ def test_a_command_larger_than_a_message_is_refused_before_anything_is_sent(node
         node.submit(Append(said(text="x" * ROOM)))
     assert refused.value.code == "too_large"
     assert node.others.said == []
+
+
+def test_each_group_is_written_where_it_is_held_and_what_is_held_here_is_not_sent(node: Node) -> None:
+    node.others.writers = {OTHER: "near"}
+    node.submit(PLAIN, ELSEWHERE, KEYED)
+    assert node.others.asked == [("far", [1, 3]), ("near", [2])]
+    node.run(lambda: node.others.take("g_c"))
+    mine = Append(submission("g_c", "ann", "chat.message", {"text": "here"}))
+    node.submit(mine, PLAIN)
+    assert node.own.took == [mine]
+    assert node.others.asked[2:] == [("far", [4])]
+
+
+def test_when_one_node_dies_what_another_was_asked_goes_on(node: Node) -> None:
+    node.others.writers = {OTHER: "near"}
+    node.submit(PLAIN, ELSEWHERE)
+    node.others.writers = {OTHER: "next"}
+    node.run(node.others.free)
+    assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
+    node.run(lambda: node.others.answer(0, [1]))
+    assert node.outcomes[1:] == [DONE]
+
+
+def test_what_comes_when_a_group_was_just_taken_does_not_overtake_what_waits(node: Node) -> None:
+    node.others.writer = None
+    node.submit(PLAIN)
+
+    def take_and_submit() -> None:
+        node.others.take(GROUP)
+        node.transport.submit(KEYED, node.outcomes.append)
+
+    node.run(take_and_submit)
+    assert node.own.took == [PLAIN, KEYED]
+
+
+@pytest.mark.parametrize("held", [GROUP, OTHER])
+def test_what_spans_groups_is_decided_where_any_of_them_is_written(node: Node, held: str) -> None:
+    node.run(lambda: node.others.take(held))
+    node.submit(BOTH)
+    assert node.own.took == [BOTH]
+    node.run(lambda: node.others.heard(encode(Asked("third", [(1, command_bytes(BOTH))]))))
+    assert len(node.own.took) == 2
+
+
+@pytest.mark.spec("CCCS-018")
+def test_what_another_asks_waits_until_this_node_has_seen_what_that_one_has(node: Node) -> None:
+    node.run(lambda: node.others.take(GROUP))
+    node.run(lambda: node.others.heard(encode(Asked("third", [(1, command_bytes(PLAIN))], 7))))
+    node.run(lambda: node.others.heard(encode(Asked("third", [(2, command_bytes(KEYED))], 7))))
+    node.run(lambda: node.others.apply(6))
+    assert node.own.took == []
+    node.run(lambda: node.others.apply(7))
+    assert [type(one) for one in node.own.took] == [Append, Append]
+    assert "client_id" not in node.own.took[0].submission.data  # type: ignore[union-attr]
+
+
+def test_a_command_says_how_far_its_node_has_seen_the_stream(node: Node) -> None:
+    node.run(lambda: node.others.apply(5))
+    node.submit(PLAIN)
+    assert [one.seen for _address, one, _message in node.others.said if isinstance(one, Asked)] == [5]

@@ -28,7 +28,7 @@ class Finding:
 
 
 def stream_findings(told: Mapping[str, Any] | None) -> list[Finding]:
-    """Servers, replicas, the stream's settings, who writes, how far this node has come; none without NATS."""
+    """Servers, replicas, settings, what this node writes to, how far it has come; none without NATS."""
     if told is None:
         return []
     return [
@@ -96,13 +96,12 @@ def _clock(told: Mapping[str, Any]) -> Finding:
 
 
 def _writer(told: Mapping[str, Any]) -> Finding:
-    writer = plain(str(told["writer"] or "nobody"))
-    here = " (this node)" if told["writes"] else ""
     return Finding(
         "writer",
-        ok=bool(told["writes"] or told["writer"]),
-        found=f"{writer} writes{here}; the lease moved {told['lease_changes']} times at this node",
-        advice="a node takes over within seconds; if none does, the stream does not answer",
+        ok=bool(told["lives"]),
+        found=f"this node writes to {told['groups']} groups; it won or lost its lease "
+        f"{told['lease_changes']} times",
+        advice="without its lease a node writes to no group: servers do not answer it, or it stood still",
     )
 
 

@@ -71,7 +71,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "backup": ("tacit.cli.backup:backup", "Write a backup, beside a running hub."),
     "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify, rebuild or redact a ledger."),
-    "nodes": ("tacit.cli.nodes:nodes", "The hubs that share a ledger, and which one writes."),
+    "nodes": ("tacit.cli.nodes:nodes", "The hubs that share a ledger, and what each writes to."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }

@@ -1,4 +1,4 @@
-"""`tacit nodes`: the hubs that share a ledger, which of them writes, and how far each has come."""
+"""`tacit nodes`: the hubs that share a ledger, to how many groups each writes, and how far it has come."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command()
 @pass_session
 def nodes(session: CliSession) -> None:
-    """The hubs that share this ledger: which one writes, and how far behind the others are."""
+    """The hubs that share this ledger: to how many groups each writes, and how far behind it is."""
     with session.owner() as hub:
         found = hub.call("status", {})["nodes"]
     session.answer(found, lambda: _print(session, found))
@@ -29,11 +29,10 @@ def _print(session: CliSession, found: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None)
-    for name in ("machine", "", "behind"):
+    for name in ("machine", "", "writes to", "behind"):
         table.add_column(name)
     for row in found:
-        what = ", ".join(
-            word for word, holds in (("writes", row["writes"]), ("this one", row["here"])) if holds
-        )
-        table.add_row(show.plain(str(row["machine"])), what, f"{row['behind']} messages")
+        here = "this one" if row["here"] else ""
+        groups, behind = f"{row['groups']} groups", f"{row['behind']} messages"
+        table.add_row(show.plain(str(row["machine"])), here, groups, behind)
     session.out.print(table)

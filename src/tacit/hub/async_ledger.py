@@ -73,6 +73,8 @@ class AsyncLedger:
         self.on_removed: Callable[[str, str], None] = lambda _group_id, _actor_id: None
         self.on_missed: Callable[[Iterable[str], bool], None] = lambda _groups, _records: None
         """Told of groups that have events without an outcome of ours, and of records that changed so."""
+        self.tells_of_others = False
+        """Is what is told now what another node has written? Then nobody here has a draft of it."""
 
     async def open(self) -> None:
         """Bind the writer to the running loop and wait until it is there.
@@ -154,7 +156,11 @@ class AsyncLedger:
             self._loop.call_soon_threadsafe(self._take_missed, missed, records)
 
     def _take_missed(self, missed: Sequence[Committed], records: bool) -> None:
-        self._publish(missed)
+        self.tells_of_others = True
+        try:
+            self._publish(missed)
+        finally:
+            self.tells_of_others = False
         self.on_missed(dict.fromkeys(one.group_id for one in missed), records)
 
     def _ask_again(self) -> None:

@@ -34,7 +34,7 @@ from tacit.hub.stream_access import served
 from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
-from tacit.ledger.commands import AdoptOwnerToken, IssueCredential, Ping
+from tacit.ledger.commands import HUB, AdoptOwnerToken, IssueCredential, Ping
 from tacit.ledger.io import erasure
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM, USER
@@ -156,31 +156,36 @@ class Hub:
         return await asyncio.get_running_loop().run_in_executor(None, self.nodes.standing)
 
     def _take_part_in(self, nodes: NodeTransport, neighbours: Neighbours) -> None:
-        """One of several nodes: act for all of them while this one writes, and follow while it does not."""
+        """One of several nodes: act for all of them in the groups that this one writes to."""
         nodes.is_stopping = lambda: self.ledger.is_closing
         nodes.on_taken = self.ledger.expect_one
         nodes.answer = self.ledger.answer
         nodes.on_record = lambda: self.host.spawn(self._load_records())
-        nodes.on_change = self._lease_changed
-        self.host.acts = self.hooks.acts = self.host.dispatch.has_drafts = lambda: nodes.holds
+        nodes.on_change = self._groups_changed
+        nodes.on_free = lambda: self.host.spawn(self._adopt(nodes))
+        self.host.acts = nodes.holds
         neighbours.on_left = lambda group_id, session: self.host.spawn(self.hooks.back(group_id, session))
 
-    def _lease_changed(self, holds: bool) -> None:
+    async def _adopt(self, nodes: NodeTransport) -> None:
+        """Take the groups that nobody has and for which somebody must act; others wait to be written to."""
         if not self.ledger.is_closing:
-            self.host.spawn(self._act() if holds else self._follow())
+            nodes.claim({HUB} | await self.host.timed() | await self.hooks.groups())
 
-    async def _act(self) -> None:
-        """This node writes now: its writer is told who is here, and time and webhooks are its to see to."""
+    def _groups_changed(self, groups: frozenset[str], held: bool) -> None:
+        if not self.ledger.is_closing:
+            self.host.spawn(self._act(groups) if held else self._follow(groups))
+
+    async def _act(self, groups: frozenset[str]) -> None:
+        """This node writes here now: its writer is told who is here, time and webhooks are its to see to."""
         await self.ledger.record(Ping())  # the writer has read the stream to its end by then
-        self.host.tell_writer_anew()
-        for group_id in self.neighbours.groups() if self.neighbours is not None else ():
+        for group_id in groups - {HUB}:
             self.host.tell_writer(group_id)
-        await self.host.take_up_time()
+        await self.host.take_up_time(groups)
         await self.hooks.sync()
 
-    async def _follow(self) -> None:
-        """Another node writes, or none: what acts for all is its business."""
-        self.host.leave_time()
+    async def _follow(self, groups: frozenset[str]) -> None:
+        """Another node writes here, or none: what acts for all is its business."""
+        self.host.leave_time(groups)
         await self.hooks.sync()
 
     async def give_way(self) -> None:
@@ -205,6 +210,8 @@ class Hub:
         await self.hooks.open()
         if self.neighbours is not None:
             self.host.spawn(self.neighbours.run())
+        if self.nodes is not None:
+            self.host.spawn(self._adopt(self.nodes))
 
     async def _count_today(self) -> None:
         """The quotas go on where the ledger says they stand: a restart forgives nothing."""

@@ -1,9 +1,9 @@
 """What nodes of one ledger say to each other, as bytes.
 
-Commands go to the node that writes, each under a number of the asking node's; answers come back under those
-numbers, with the position of the stream behind which the asking node has everything that they tell of. Each
-travels by itself inside of a message, so that a message can be cut where one ends: servers take no more than
-so many bytes at once.
+Commands go to the node that writes to their group, each under a number of the asking node's; answers come
+back under those numbers, with the position of the stream behind which the asking node has everything that
+they tell of. Each travels by itself inside of a message, so that a message can be cut where one ends: servers
+take no more than so many bytes at once.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ Numbered: TypeAlias = tuple[int, bytes]
 
 
 class Asked(msgspec.Struct, frozen=True, array_like=True, tag="asked"):
-    """Commands, and where their answers go."""
+    """Commands, and where their answers go; who asks has applied the stream up to `seen`."""
 
     address: str
     commands: list[Numbered]
+    seen: int = 0
 
 
 class Answered(msgspec.Struct, frozen=True, array_like=True, tag="answered"):
@@ -62,24 +63,18 @@ class Answered(msgspec.Struct, frozen=True, array_like=True, tag="answered"):
 
 
 class NotTaken(msgspec.Struct, frozen=True, array_like=True, tag="not taken"):
-    """The numbers of commands that were asked of a node that does not write: nothing was done about them."""
+    """The numbers of commands that were asked of a node that does not write there: nothing was done."""
 
     address: str
     numbers: list[int]
 
 
-class Writes(msgspec.Struct, frozen=True, array_like=True, tag="writes"):
-    """The node with this address writes from now on."""
-
-    address: str
-
-
 class Beat(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
-    """A node lives: its machine, whether it writes, and up to where it has applied the stream."""
+    """A node lives: its machine, to how many groups it writes, up to where it has applied the stream."""
 
     address: str
     machine: str
-    writes: bool
+    groups: int
     reached: int
 
 
@@ -133,7 +128,7 @@ class Leaves(msgspec.Struct, frozen=True, array_like=True, tag="leaves"):
 
 Word: TypeAlias = Beat | Here | Types | Whispers | GoesOn | Leaves
 """What a node says to all others, of itself and of those who are connected to it."""
-NodeMessage: TypeAlias = Asked | Answered | NotTaken | Writes | Word
+NodeMessage: TypeAlias = Asked | Answered | NotTaken | Word
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(NodeMessage).decode
 

@@ -1,24 +1,27 @@
-"""The way to the writer of a ledger that several nodes share (`WriterTransport`).
+"""The way to the writers of a ledger that several nodes share (`WriterTransport`).
 
 THEORY OF OPERATION
 
-State. One node holds the lease, and its writer decides for all. A node that holds it hands commands to its
-own writer's thread. Any other sends them on, as values, to the one that does: pipelined, all of one tick in
-one message. What was sent waits here under its number until an answer comes.
+State. Each group is written by one node at a time, whose writer decides for all. A node hands commands in its
+own groups to its own writer's thread. Any other it sends on, as values, to the node that writes to the group:
+pipelined, all of one tick in one message. What was sent waits here under its number until an answer comes. A
+group that nobody has is taken by the first who wants to write to it. A command over several groups goes where
+one of them is written: the stream's guards see to the others.
 
 What moves it. An answer names the position of the stream that it rests on. The caller hears it when this node
 has applied the stream up to there, so that whoever writes through any node reads there what was written. The
 outcome is for the caller alone: followers and harnesses of this node hear of events when the stream brings
-them, as of everybody's.
+them, as of everybody's. The other way round a command names the position up to which who asks has seen the
+stream, and is decided by a node that has come as far: what was read in one group may be used in another.
 
 What can go wrong, and what then.
-- Nobody hears it (the server says so), or whoever hears it does not write (it says so): nothing was done.
-  The writer is looked for and the command is sent again, until `PATIENT_SPANS` of the lease have passed.
-- No answer comes: the node died, or the answer was lost. When another node writes by then, what is the same
-  done twice is sent to that one: it has read the stream to its end before it decides, so that it knows what
-  the dead one wrote. If the same node writes still after a span of the lease, it is sent to it once more. Of
-  anything else, or when time is up, the caller hears that the outcome is not known.
-- This node wins the lease: what waits unsent goes to its own writer.
+- Nobody hears it (the server says so), or whoever hears it does not write there (it says so): nothing was
+  done. It is looked for who does and the command is sent again, until `PATIENT_SPANS` of a lease have passed.
+- No answer comes: the node died, or the answer was lost. When another node writes to the group by then, what
+  is the same done twice is sent to that one: it has read the stream to its end before it decides, so that it
+  knows what the dead one wrote. If the same node writes still after a span of the lease, it is sent to it
+  once more. Of anything else, or when time is up, the caller hears that the outcome is not known.
+- This node takes the group: what waits unsent goes to its own writer, before anything that comes later.
 """
 
 from __future__ import annotations
@@ -38,7 +41,6 @@ from tacit.hub.node_codec import (
     Answered,
     Asked,
     NotTaken,
-    Writes,
     command_bytes,
     command_of,
     cut,
@@ -48,10 +50,10 @@ from tacit.hub.node_codec import (
     outcome_bytes,
     outcome_of,
 )
-from tacit.ledger.commands import Ping, Recorded
+from tacit.ledger.commands import Recorded, groups_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tacit.hub.node_codec import NodeMessage, Numbered, Word
     from tacit.ledger.commands import Command, Outcome
@@ -60,38 +62,20 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger("tacit.hub")
 PATIENT_SPANS: Final = 2.0
-"""For how many spans of the lease a command waits for somebody who writes, or for its answer."""
+"""For how many spans of a lease a command waits for somebody who writes, or for its answer."""
 LOOK_SECONDS: Final = 0.25
 """How often it is looked for who writes, while something waits."""
-NOBODY: Final = "no node writes to this ledger now; nothing was appended"
+NOBODY: Final = "no node writes to this group now; nothing was appended"
 UNKNOWN: Final = "the node that writes has not answered; whether this was written is not known"
 UNSEEN: Final = "this was answered by the node that writes, and this one has not seen it yet"
 
 
-class Among(Protocol):
-    """This node among the others of its ledger."""
-
-    on_change: Callable[[bool], None]
-    """Told, on a thread of its own, that this node writes now, or no more."""
+class Speaking(Protocol):
+    """How this node and the others of its ledger speak to each other."""
 
     @property
     def address(self) -> str:
         """Where this node is spoken to."""
-        ...
-
-    @property
-    def holds(self) -> bool:
-        """May this node write now?"""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """How long the lease of a node that died lasts."""
-        ...
-
-    @property
-    def reached(self) -> int:
-        """Up to which position the stream is applied here."""
         ...
 
     @property
@@ -113,22 +97,55 @@ class Among(Protocol):
         """Say something to every node."""
         ...
 
-    def holder(self, found: Callable[[str | None], None]) -> None:
-        """Look for the node that writes."""
+
+class Among(Speaking, Protocol):
+    """This node among the others of its ledger: who writes where."""
+
+    @property
+    def held(self) -> int:
+        """To how many groups this node writes."""
+        ...
+
+    def holds(self, group_id: str) -> bool:
+        """May this node write to a group now?"""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """How long the lease of a node that died lasts."""
+        ...
+
+    @property
+    def reached(self) -> int:
+        """Up to which position the stream is applied here."""
+        ...
+
+    @property
+    def wrote(self) -> int:
+        """The last position that is applied here, or that is this node's own."""
+        ...
+
+    def watch(self, changed: Callable[[frozenset[str], bool], None], free: Callable[[], None]) -> None:
+        """Be told which groups this node has taken or lost, and when others may have lost theirs."""
+        ...
+
+    def find(self, groups: Iterable[str], found: Callable[[dict[str, str | None]], None]) -> None:
+        """Look for the nodes that write to groups; takes those that nobody has."""
         ...
 
     def give_up(self) -> None:
-        """Let another node write, at once; blocks."""
+        """Let others write to the groups of this node, at once; blocks."""
         ...
 
 
 @dataclass(slots=True)
 class _Sent:
-    """A command that waits: since when, and where, in which message and when it was sent, if it was.
+    """A command that waits: in which group, since when, and where, in which message and when it was sent.
 
     `doubt`: it was sent before, and may have been done then.
     """
 
+    group_id: str
     command: Command
     done: Done
     body: bytes
@@ -154,25 +171,32 @@ class NodeTransport:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._numbers = itertools.count(1)
         self._waiting: dict[int, _Sent] = {}
-        self._unsent: list[int] = []
+        self._unsent: defaultdict[str, list[int]] = defaultdict(list)
+        """By group."""
+        self._where: dict[str, str] = {}
+        """By group: who was last said to write to it, if that is another node."""
+        self._sought: set[str] = set()
         self._messages = itertools.count(1)
         self._unseen: list[tuple[int, float, list[Done], list[Outcome]]] = []
+        self._early: list[Asked] = []
+        """What others ask who have seen more of the stream than this node."""
         self._answers: defaultdict[str, list[Numbered]] = defaultdict(list)
-        self._holder: str | None = None
-        self._looks = False
+        self._flushes = self._looks = False
         self._is_closing = False
         self._untold: set[type] = set()
         """Words that were too large to be said, until one of their kind is said again."""
         self.standing: Callable[[], StreamStanding] | None = None
         """How the stream stands, for operators; blocks."""
         self.is_stopping: Callable[[], bool] = lambda: self._is_closing
-        """Does this node take nothing more? Then others ask the next one that writes."""
+        """Does this node take nothing more? Then others ask the next one that writes to a group."""
         self.on_taken: Callable[[], None] = lambda: None
         """Told of each command of another node's that this node's writer will answer."""
         self.answer: Callable[[Sequence[Done], Sequence[Outcome]], None] = lambda _callers, _outcomes: None
         """Answers callers of this node with what another one did."""
-        self.on_change: Callable[[bool], None] = lambda _holds: None
-        """Told that this node writes now, or no more."""
+        self.on_change: Callable[[frozenset[str], bool], None] = lambda _groups, _held: None
+        """Told to which groups this node writes now, or no more."""
+        self.on_free: Callable[[], None] = lambda: None
+        """Told that there may be groups that nobody has."""
         self.on_word: Callable[[Word], None] = lambda _word: None
         """Told what other nodes say of themselves."""
         self.on_record: Callable[[], None] = lambda: None
@@ -182,7 +206,10 @@ class NodeTransport:
         """Begin, on the running loop."""
         self._loop = asyncio.get_running_loop()
         self._local.start(deliver)
-        self._among.on_change = lambda holds: self._from_beside(lambda: self._changed(holds))
+        self._among.watch(
+            lambda groups, held: self._from_beside(lambda: self._changed(groups, held)),
+            lambda: self._from_beside(self._freed),
+        )
         self._among.open(
             lambda payload: self._from_beside(lambda: self._heard(payload)),
             lambda number: self._from_beside(lambda: self._unheard(number)),
@@ -200,7 +227,8 @@ class NodeTransport:
 
     def submit(self, command: Command, done: Done) -> None:
         """Queue a command, for the writer of this node or of another."""
-        if self._among.holds or (isinstance(command, Ping) and not command.writes):
+        group_id = self._place_of(command)
+        if group_id is None or (self._among.holds(group_id) and group_id not in self._unsent):
             self._local.submit(command, done)
             return
         if self._is_closing:
@@ -209,28 +237,39 @@ class NodeTransport:
         if len(body) > self._among.room - SPARE:
             raise Refused("too_large", "this is more than one node can tell another; nothing was appended")
         number = next(self._numbers)
-        self._waiting[number] = _Sent(command, done, body, self._now())
-        self._later(number)
-
-    def _later(self, *numbers: int) -> None:
-        if not self._unsent and self._loop is not None:
+        self._waiting[number] = _Sent(group_id, command, done, body, self._now())
+        self._unsent[group_id].append(number)
+        if not self._flushes and self._loop is not None:
+            self._flushes = True
             self._loop.call_soon(self._flush)
-        self._unsent += numbers
 
-    def _flush(self) -> None:
-        self._unsent = sorted(number for number in self._unsent if number in self._waiting)
-        if not self._unsent:
-            return
-        if self._among.holds:
-            unsent, self._unsent = self._unsent, []
-            for number in unsent:
-                self._submit_here(self._waiting.pop(number))
-        elif self._holder is not None:
-            unsent, self._unsent = self._unsent, []
-            bodies = [(number, self._waiting[number].body) for number in unsent]
+    def _place_of(self, command: Command) -> str | None:
+        """The group by which it is decided who writes: one of this node's own, if there is one."""
+        asked = groups_asked(command)
+        return next((one for one in asked if self._among.holds(one)), asked[0] if asked else None)
+
+    def _flush(self, *, seeks: bool = True) -> None:
+        """Hand on what waits unsent, wherever it is known where to; `seeks`: look for the rest at once."""
+        self._flushes = False
+        ready: defaultdict[str, list[int]] = defaultdict(list)
+        for group_id, unsent in list(self._unsent.items()):
+            numbers = sorted(number for number in unsent if number in self._waiting)
+            address = self._where.get(group_id)
+            if self._among.holds(group_id):
+                for number in numbers:
+                    self._submit_here(self._waiting.pop(number))
+            elif address is not None:
+                ready[address] += numbers
+            elif numbers:
+                continue
+            del self._unsent[group_id]
+        for address, numbers in ready.items():
+            bodies = [(number, self._waiting[number].body) for number in sorted(numbers)]
             for part in cut(bodies, self._among.room):
-                self._send(self._holder, part)
-        self._look_soon(0.0 if self._holder is None else LOOK_SECONDS)
+                self._send(address, part)
+        if seeks:
+            self._seek(self._unsent.keys() - self._sought)
+        self._look_soon()
 
     def _submit_here(self, sent: _Sent) -> None:
         def done(outcome: Outcome) -> None:
@@ -246,49 +285,49 @@ class NodeTransport:
         for number, _body in part:
             sent = self._waiting[number]
             sent.address, sent.message, sent.sent_at = address, message, self._now()
-        self._among.say(address, encode(Asked(self._among.address, part)), message)
+        self._among.say(address, encode(Asked(self._among.address, part, self._among.reached)), message)
 
     # -- who writes
 
-    def _look_soon(self, seconds: float) -> None:
-        if not self._looks and self._loop is not None:
+    def _seek(self, groups: set[str]) -> None:
+        if groups:
+            self._sought |= groups
+            self._among.find(groups, lambda found: self._from_beside(lambda: self._found(found)))
+
+    def _look_soon(self) -> None:
+        if not self._looks and self._loop is not None and (self._waiting or self._unseen):
             self._looks = True
-            self._loop.call_later(seconds, self._look)
+            self._loop.call_later(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        """While anything waits: is its time up, and who writes?"""
-        self._end_what_is_late()
-        if self._waiting or self._unseen:
-            self._among.holder(lambda address: self._from_beside(lambda: self._looked(address)))
-        else:
-            self._looks = False
-
-    def _looked(self, address: str | None) -> None:
+        """While anything waits: is its time up, and who writes to its group?"""
         self._looks = False
-        self._found(address)
+        self._end_what_is_late()
+        self._seek({sent.group_id for sent in self._waiting.values()} - self._sought)
+        self._look_soon()
 
-    def _found(self, address: str | None) -> None:
-        if address is not None and address != self._among.address:
-            self._holder = address
-            self._send_again(address)
-        else:
-            self._holder = None
-            if self._among.holds:
-                self._send_again(self._among.address)
-        if self._holder is not None or self._among.holds:
-            self._flush()
-        if self._waiting or self._unseen:
-            self._look_soon(LOOK_SECONDS)
+    def _found(self, found: dict[str, str | None]) -> None:
+        for group_id, address in found.items():
+            self._sought.discard(group_id)
+            self._where.pop(group_id, None)
+            if address is not None:
+                if address != self._among.address:
+                    self._where[group_id] = address
+                self._send_again(group_id, address)
+        # What is not known now is looked for again, but not at once.
+        self._flush(seeks=False)
 
-    def _send_again(self, writes: str) -> None:
+    def _send_again(self, group_id: str, writes: str) -> None:
         """What was sent to a node that writes no more, or long ago, is sent again where that is safe."""
         late = self._now() - self._among.seconds
         for number, sent in list(self._waiting.items()):
-            if not sent.address or (sent.address == writes and (sent.doubt or sent.sent_at > late)):
+            if sent.group_id != group_id or not sent.address:
+                continue
+            if sent.address == writes and (sent.doubt or sent.sent_at > late):
                 continue
             if is_repeatable(sent.command):
                 sent.address, sent.doubt = "", True
-                self._unsent.append(number)
+                self._unsent[group_id].append(number)
             elif sent.address != writes:
                 self._fail(number, Unavailable(UNKNOWN, unknown=True))
 
@@ -305,13 +344,18 @@ class NodeTransport:
     def _fail(self, number: int, fault: Unavailable) -> None:
         self.answer([self._waiting.pop(number).done], [fault])
 
-    def _changed(self, holds: bool) -> None:
-        if holds:
-            self._holder = None
-            self._send_again(self._among.address)
-            self._flush()
-            self._among.say_to_all(encode(Writes(self._among.address)))
-        self.on_change(holds)
+    def _changed(self, groups: frozenset[str], held: bool) -> None:
+        if held:
+            self._found(dict.fromkeys(groups, self._among.address))
+        self.on_change(groups, held)
+
+    def _freed(self) -> None:
+        self._seek({sent.group_id for sent in self._waiting.values()} - self._sought)
+        self.on_free()
+
+    def claim(self, groups: Iterable[str]) -> None:
+        """Take those of these groups that nobody has; `on_change` tells of them."""
+        self._seek(set(groups) - self._sought)
 
     # -- what others say
 
@@ -322,16 +366,14 @@ class NodeTransport:
             log.warning("another node says what cannot be read: is it of another version?")
             return
         match said:
-            case Asked(address=address, commands=commands):
-                self._asked(address, commands)
+            case Asked():
+                self._early.append(said)
+                self._take_up()
             case Answered(sequence=sequence, outcomes=outcomes):
                 self._answered(sequence, outcomes)
             case NotTaken(address=address, numbers=numbers):
                 known = [number for number in numbers if number in self._waiting]
                 self._not_taken([number for number in known if self._waiting[number].address == address])
-            case Writes(address=address):
-                if address != self._among.address:
-                    self._found(address)
             case _:
                 if said.address != self._among.address:
                     self.on_word(said)
@@ -348,10 +390,11 @@ class NodeTransport:
 
     def _not_taken(self, numbers: list[int]) -> None:
         for number in numbers:
-            self._waiting[number].address = ""
-        self._holder = None
-        self._unsent += numbers
-        self._look_soon(LOOK_SECONDS)
+            sent = self._waiting[number]
+            sent.address = ""
+            self._where.pop(sent.group_id, None)
+            self._unsent[sent.group_id].append(number)
+        self._look_soon()
 
     def _answered(self, sequence: int, outcomes: list[Numbered]) -> None:
         callers: list[Done] = []
@@ -367,9 +410,10 @@ class NodeTransport:
             self.answer(callers, told)
         else:
             self._unseen.append((sequence, self._now(), callers, told))
-            self._look_soon(LOOK_SECONDS)
+            self._look_soon()
 
     def _reached(self, sequence: int) -> None:
+        self._take_up()
         seen = [one for one in self._unseen if one[0] <= sequence]
         if seen:
             self._unseen = [one for one in self._unseen if one[0] > sequence]
@@ -378,23 +422,34 @@ class NodeTransport:
 
     # -- what this node does for others
 
-    def _asked(self, address: str, commands: list[Numbered]) -> None:
-        if not self._among.holds or self.is_stopping():
-            numbers = [number for number, _body in commands]
-            self._among.say(address, encode(NotTaken(self._among.address, numbers)))
-            return
-        for number, body in commands:
-            self._do(address, number, body)
+    def _take_up(self) -> None:
+        """Do what others ask, as soon as this node has seen of the stream what they have."""
+        ready = [asked for asked in self._early if asked.seen <= self._among.reached]
+        if ready:
+            self._early = [asked for asked in self._early if asked.seen > self._among.reached]
+        for asked in ready:
+            self._asked(asked.address, asked.commands)
 
-    def _do(self, address: str, number: int, body: bytes) -> None:
+    def _asked(self, address: str, commands: list[Numbered]) -> None:
+        refused: list[int] = []
+        for number, body in commands:
+            command = command_of(body)
+            group_id = self._place_of(command)
+            if self.is_stopping() or group_id is None or not self._among.holds(group_id):
+                refused.append(number)
+            else:
+                self._do(address, number, command)
+        if refused:
+            self._among.say(address, encode(NotTaken(self._among.address, refused)))
+
+    def _do(self, address: str, number: int, command: Command) -> None:
         def done(outcome: Outcome) -> None:
-            if isinstance(outcome, Recorded) and not isinstance(command, Ping):
+            if isinstance(outcome, Recorded):
                 self.on_record()
             if not self._answers and self._loop is not None:
                 self._loop.call_soon(self._tell)
             self._answers[address].append((number, outcome_bytes(outcome, self._among.room)))
 
-        command = command_of(body)
         try:
             self._local.submit(command, done)
         except Unavailable as fault:
@@ -406,7 +461,7 @@ class NodeTransport:
         answers, self._answers = self._answers, defaultdict(list)
         for address, outcomes in answers.items():
             for part in cut(outcomes, self._among.room):
-                self._among.say(address, encode(Answered(self._among.reached, part)))
+                self._among.say(address, encode(Answered(self._among.wrote, part)))
 
     def say_to_all(self, word: Word) -> None:
         """Say something to every other node, without waiting."""
@@ -423,10 +478,14 @@ class NodeTransport:
 
     # -- how it is, and its end
 
+    def holds(self, group_id: str) -> bool:
+        """Does this node write to a group now?"""
+        return self._among.holds(group_id)
+
     @property
-    def holds(self) -> bool:
-        """Does this node write now?"""
-        return self._among.holds
+    def held(self) -> int:
+        """To how many groups this node writes."""
+        return self._among.held
 
     @property
     def address(self) -> str:
@@ -459,7 +518,7 @@ class NodeTransport:
         return self._local.log_pages
 
     def give_up(self) -> None:
-        """Let another node write, at once; blocks. What was taken is answered before."""
+        """Let others write to the groups of this node, at once; blocks. What was taken is answered before."""
         self._among.give_up()
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ def _nodes(hub: Hub) -> list[dict[str, object]]:
     beats = hub.neighbours.beats() if hub.neighbours is not None else []
     end = max((beat.reached for beat in beats), default=0)
     return [
-        {"machine": beat.machine, "writes": beat.writes, "behind": end - beat.reached, "here": not number}
+        {"machine": beat.machine, "groups": beat.groups, "behind": end - beat.reached, "here": not number}
         for number, beat in enumerate(beats)
     ]
 
@@ -80,8 +80,8 @@ def _stream(standing: StreamStanding) -> dict[str, object]:
         "replicas": [asdict(one) for one in standing.replicas],
         "wanted_replicas": standing.wanted_replicas,
         "wrong": list(standing.wrong),
-        "writes": standing.holds,
-        "writer": standing.holder or None,
+        "lives": standing.lives,
+        "groups": standing.groups,
         "lease_changes": standing.lease_changes,
         "lag": standing.lag,
         "behind_snapshot": standing.behind_snapshot,

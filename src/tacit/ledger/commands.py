@@ -186,21 +186,25 @@ Failure: TypeAlias = Refused | Unavailable | Corrupt
 Outcome: TypeAlias = Success | Failure
 
 
-def groups_of(command: Command, outcome: Outcome) -> frozenset[str]:
-    """The groups that a command was decided in and appended to; `HUB` for a record of the hub's own."""
+def groups_asked(command: Command) -> tuple[str, ...]:
+    """The groups that a command is decided in; `HUB` for a record of the hub's own; none for a `Ping`."""
     match command:
         case Append(submission=submission):
-            asked = {submission.group_id}
+            return (submission.group_id,)
         case AppendTogether(submissions=submissions, share=share):
-            asked = {submission.group_id for submission in submissions}
-            asked.update([HUB] if share is not None else [])
+            asked = [submission.group_id for submission in submissions]
+            return tuple(dict.fromkeys([*asked, HUB] if share is not None else asked))
         case GroupCommand(group_id=group_id):
-            asked = {group_id}
+            return (group_id,)
         case Ping():
-            return frozenset()
+            return ()
         case _:
-            return frozenset({HUB})
-    return frozenset(asked.union(group_id for group_id, _seq in places_of(outcome)))
+            return (HUB,)
+
+
+def groups_of(command: Command, outcome: Outcome) -> frozenset[str]:
+    """The groups that a command was decided in and appended to."""
+    return frozenset(groups_asked(command)).union(group_id for group_id, _seq in places_of(outcome))
 
 
 def places_of(outcome: Outcome) -> set[tuple[str, int]]:

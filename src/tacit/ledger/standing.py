@@ -60,7 +60,10 @@ class StreamStanding:
     name: str
     wanted_replicas: int
     applied: int
-    holds: bool
+    lives: bool
+    """Does this node hold its own lease? Without, it writes to no group."""
+    groups: int
+    """To how many groups this node writes."""
     lease_changes: int
     reconnects: int
     counts: ShipmentCounts
@@ -70,7 +73,6 @@ class StreamStanding:
     version: str = ""
     replicas: tuple[Replica, ...] = ()
     wrong: tuple[str, ...] = ()
-    holder: str = ""
     snapshot: int = 0
     """The sequence that the newest snapshot holds the ledger up to; 0 where there is none."""
     silent: tuple[str, ...] = field(default=())

@@ -182,8 +182,10 @@ class AttentionEngine:
         return submitted(group.group_id, records.for_those_here(written, group))
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
-        """Move past an event of the past, in a rebuild."""
+        """Move past an event of the past, in a rebuild, or of another node's."""
         state = self.group(group, lookup, reads=event.kind not in MEMBER_KINDS)
+        # What is remembered beside the folds is found again when it is asked for.
+        state.unanswered, state.lines = None, RecentLines()
         if event.kind not in SAID:
             self._fold(state, group, event, at, lookup)
         elif state.attention.sessions:

@@ -20,7 +20,7 @@ from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.base.errors import TacitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Generator, Sequence
 
     from tacit.attention.commands import DeliveryDraft
     from tacit.attention.state.fold import Attention
@@ -74,15 +74,13 @@ class Dispatch:
         self._ledger = ledger
         self._present = present
         self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
-        self.has_drafts: Callable[[], bool] = lambda: True
-        """Is what is fresh handed over as a draft? Not where another node writes."""
 
     def committed(self, committed: Committed) -> None:
         """A record without a draft became durable: whom must it reach?"""
         data = committed.event.data
         session, event_id = str(data["session"]), str(data["event_id"])
         if committed.event.kind == "x.c2a.delivery":
-            self.want(committed.group_id, Wanted(session, event_id, fresh=not self.has_drafts()))
+            self.want(committed.group_id, Wanted(session, event_id, fresh=self._ledger.tells_of_others))
         elif data.get("disposition") == "superseded" and not data.get("reported"):
             self.want(committed.group_id, Wanted(session, event_id, recalled=True))
 

@@ -30,8 +30,6 @@ from tacit.ledger.codes import invalid
 from tacit.ledger.commands import DropWebhook, SetWebhook
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tacit.hub.host.ports import HookPorts
 
 log: Final = logging.getLogger("tacit.hub")
@@ -145,23 +143,26 @@ class Hooks:
         self._ports = ports
         self._wires: dict[tuple[str, str], HookWire] = {}
         self._syncing = asyncio.Lock()
-        self.acts: Callable[[], bool] = lambda: True
-        """Are addresses called from here? Of several nodes with one ledger the one that writes does."""
 
     async def open(self) -> None:
         """Start every webhook that is kept."""
         await self.sync()
 
     async def sync(self) -> None:
-        """Call the addresses that are kept and no others; none where another node does."""
+        """Call the addresses that are kept and no others; none in a group where another node does."""
         async with self._syncing:
-            kept = {(row[0], row[1]): row[2:] for row in await self._rows()} if self.acts() else {}
+            acts = self._ports.host.acts
+            kept = {(row[0], row[1]): row[2:] for row in await self._rows() if acts(row[0])}
             for (group_id, session), wire in list(self._wires.items()):
                 if kept.get((group_id, session)) != wire.kept:
                     self._end(group_id, session)
             for (group_id, session), (url, secret, version) in kept.items():
                 if (group_id, session) not in self._wires:
                     await self._resume(group_id, session, HookWire(self._ports, url, secret), version)
+
+    async def groups(self) -> set[str]:
+        """The groups in which an address is kept."""
+        return {row[0] for row in await self._rows()}
 
     async def _rows(self) -> list[tuple[str, str, str, str, str]]:
         return await self._ports.ledger.read(
@@ -226,7 +227,7 @@ class Hooks:
         secret = self._ports.entropy.draw(32).hex()
 
         await self._ports.ledger.record(SetWebhook(group_id, session, url, secret, version or NEWER))
-        if self.acts():
+        if self._ports.host.acts(group_id):
             await self._start(group_id, session, HookWire(self._ports, url, secret), version or NEWER)
         return secret
 

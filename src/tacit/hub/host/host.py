@@ -57,10 +57,12 @@ TRIED_AGAIN: Final = SECOND
 """How soon time is kept again in a group where it could not be."""
 
 
-def _next_due(reader: Reader) -> list[tuple[Moment, str]]:
+def _next_due(reader: Reader, among: frozenset[str] | None = None) -> list[tuple[Moment, str]]:
     """When time next brings something, for each group that has sessions."""
     found: list[tuple[Moment, str]] = []
     for group in reader.groups():
+        if among is not None and group.group_id not in among:
+            continue
         attention = Archive.on(reader, group).attention
         due = timers.next_due(attention) if attention.sessions else None
         if due is not None:
@@ -85,8 +87,8 @@ class Host:
         self._wake = asyncio.Event()
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
         self.gone: Callable[[Link], None] = lambda _link: None
-        self.acts: Callable[[], bool] = lambda: True
-        """Does time pass here? Of several nodes with one ledger it does at the one that writes."""
+        self.acts: Callable[[str], bool] = lambda _group_id: True
+        """Are time and webhooks of a group seen to here? Of several nodes by the one that writes to it."""
         self.elsewhere: Callable[[str], Sequence[Here]] = lambda _group_id: ()
         """Who is connected in a group to other nodes of the ledger."""
         self.on_present: Callable[[str], None] = lambda _group_id: None
@@ -95,6 +97,7 @@ class Host:
         """Tells a session that is not here that its author goes on."""
         self._due: list[tuple[Moment, str]] = []
         self._since = store.options.clock.now()
+        self._since_in: dict[str, Moment] = {}
         self._gone: dict[tuple[str, str], SessionLife] = {}
         self.dispatch = Dispatch(ledger, self)
 
@@ -102,19 +105,29 @@ class Host:
 
     async def open(self) -> None:
         """Find out what time will bring, then let it."""
-        if self.acts():
-            await self.take_up_time()
+        await self.take_up_time(None)
         self.spawn(self._run())
 
-    async def take_up_time(self) -> None:
-        """See to what time brings, from now on."""
-        self._since = self._store.options.clock.now()
-        for at, group_id in await self._ledger.read(_next_due):
+    async def take_up_time(self, among: frozenset[str] | None) -> None:
+        """See to what time brings, from now on, in these groups, or in all that are this node's."""
+        now = self._store.options.clock.now()
+        if among is None:
+            self._since = now
+        else:
+            self._since_in |= dict.fromkeys(among, now)
+        for at, group_id in await self._ledger.read(lambda reader: _next_due(reader, among)):
             self._schedule(group_id, at)
 
-    def leave_time(self) -> None:
-        """Another node sees to what time brings."""
-        self._due.clear()
+    async def timed(self) -> set[str]:
+        """The groups to which time will bring something."""
+        return {group_id for _at, group_id in await self._ledger.read(_next_due)}
+
+    def leave_time(self, groups: frozenset[str]) -> None:
+        """Another node sees to what time brings in these groups."""
+        self._due = [one for one in self._due if one[1] not in groups]
+        heapq.heapify(self._due)
+        for group_id in groups:
+            self._since_in.pop(group_id, None)
 
     def committed(self, committed: Committed) -> None:
         """An event became durable: send what it brings, remember when time will bring more."""
@@ -192,7 +205,7 @@ class Host:
     # -- time
 
     def _schedule(self, group_id: str, at: Moment) -> None:
-        if not self.acts():
+        if not self.acts(group_id):
             return
         sooner = not self._due or at < self._due[0][0]
         heapq.heappush(self._due, (at, group_id))
@@ -227,7 +240,7 @@ class Host:
         groups: dict[str, None] = {}
         while self._due and self._due[0][0] <= now:
             groups[heapq.heappop(self._due)[1]] = None
-        for group_id in groups:
+        for group_id in filter(self.acts, groups):
             try:
                 steps += await self._keep_time(group_id)
             except TacitError as error:
@@ -239,7 +252,8 @@ class Host:
     async def _keep_time(self, group_id: str) -> int:
         steps = 0
         while True:
-            due = RunDueTimers(group_id, self._all_lives(group_id), self._since)
+            since = self._since_in.get(group_id, self._since)
+            due = RunDueTimers(group_id, self._all_lives(group_id), since)
             ran: TimersRun = (await self._ledger.decide(due)).answer
             if not ran.stepped:
                 if ran.next_due is not None:
@@ -389,7 +403,7 @@ class Host:
     def tell_writer(self, group_id: str) -> None:
         """Tell the writer who is connected, to whatever node, if it is this node's."""
         sessions = tuple(sorted(self.online(group_id)))
-        if self.acts() and not self._ledger.is_closing:
+        if self.acts(group_id) and not self._ledger.is_closing:
             self._ledger.submit(SetPresence(group_id, sessions), lambda _outcome: None)
 
     def tell_writer_anew(self) -> None:

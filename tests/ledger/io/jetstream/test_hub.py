@@ -151,7 +151,7 @@ async def test_a_hub_tells_how_its_stream_stands(tmp_path: Path, server: Server)
         group = await room.group()
         await room.say(group, "one")
         told = (await room.get("/v1/status")).body["stream"]
-        assert (told["name"], told["reached"], told["writes"]) == (name, True, True)
+        assert (told["name"], told["reached"], told["lives"]) == (name, True, True)
         assert told["version"].startswith("2.")
         assert told["batches"]["shipped"] >= 2
         assert (told["silent"], told["wrong"], told["lag"]) == ([], [], 0)

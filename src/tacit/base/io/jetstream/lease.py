@@ -1,11 +1,12 @@
-"""The lease: one node at a time writes to a ledger on a stream, and acts for all of them.
+"""The lease: who has it lives, and acts; by its key it is one for all nodes, or a node's own sign of life.
 
 A message in a stream whose messages expire: whoever holds the lease writes it anew, guarded by the one that
 it wrote before, a few times in each span. Its holder counts from before it asked, and for a shorter time than
 the servers do: it has stopped before another can begin. What is in the ledger never depends on this: were two
 nodes to write, the guards of the stream would keep every event once and in order. The lease keeps two of them
 from acting on the same events. A holder answers who it is and where it is spoken to. Whoever wants the lease
-asks for it now and then, and at once when its holder says that it lets go of it.
+asks for it now and then, and at once when its holder says that it lets go of it. The time for which it is
+held without a break is a term, with a name of its own: what rests on a term that has ended is over for good.
 
 A machine whose clock is not the servers' does not have it: whatever its holder writes bears its time, and no
 event of a group is older than the one before it, so that one fast clock would drag all others along.
@@ -38,8 +39,16 @@ SUFFIX: Final = "_NODE"
 SECONDS: Final = 15.0
 SHARE: Final = 0.8
 """The part of the span for which its holder relies on it."""
+KEY: Final = "holder"
+"""The key of the lease that one node has for all."""
+LONGEST_PAUSE: Final = 0.5
+"""Seconds before it is looked again whether another's is gone, at most."""
 RENEWALS: Final = 4
 """How often it is renewed in a span."""
+
+
+async def _nothing() -> None:
+    """Nobody wants to be called."""
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -48,10 +57,15 @@ class Holder(msgspec.Struct, frozen=True):
     node: str
     machine: str = ""
     address: str = ""
+    term: str = ""
+
+
+def _elsewhere(holder: Holder) -> Refused:
+    return Refused("served_elsewhere", f"another hub serves this ledger, on {holder.machine}: stop it first")
 
 
 class Lease:
-    """The right to write to one ledger. Blocking calls; renewed, or striven for, by itself."""
+    """One lease, for the nodes of one ledger. Blocking calls; renewed, or striven for, by itself."""
 
     def __init__(
         self,
@@ -62,6 +76,7 @@ class Lease:
         replicas: int = 3,
         seconds: float = SECONDS,
         alone: bool = False,
+        key: str = KEY,
         clock: Clock | None = None,
     ) -> None:
         """Takes the lease if nobody has it and the machine's clock is right.
@@ -71,8 +86,9 @@ class Lease:
         """
         self._connection = connection
         self._name = ledger + SUFFIX
+        self._key = key
         self._holder = holder
-        self._asked = f"tacit.{ledger}.holder"
+        self._ledger = ledger
         self._free = f"tacit.{ledger}.free"
         self._probe = f"tacit.{ledger}.probe"
         self.seconds: Final = seconds
@@ -84,6 +100,8 @@ class Lease:
         """Microseconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
         self.changes = 0
         """How often it was won or lost since the start."""
+        self.on_renewed: Callable[[], Awaitable[None]] = _nothing
+        """Called, on the connection's loop, a few times in each span, and when somebody has let go."""
         self._leave: Callable[[], Awaitable[None]] | None = None
         self.on_change: Callable[[bool], None] = lambda _held: None
         """Told, on the connection's loop, that the lease was won or lost."""
@@ -92,8 +110,18 @@ class Lease:
 
     @property
     def is_held(self) -> bool:
-        """May this node write to the ledger now?"""
+        """Is it this node's now?"""
         return steady_seconds() < self._until
+
+    @property
+    def term(self) -> str:
+        """The name of the time since which it is held without a break; empty while it is not."""
+        return self._holder.term if self.is_held else ""
+
+    @property
+    def mine(self) -> Holder:
+        """Who this node is, as holder."""
+        return self._holder
 
     async def _open(self, replicas: int, *, alone: bool) -> None:
         wanted = {
@@ -122,21 +150,30 @@ class Lease:
         while (holder := await self.holder()) is None:
             if self._is_off:
                 raise Refused("clock_off", f"{self._off_by()}; set it, then start again")
-            await asyncio.sleep(self.seconds / RENEWALS)
+            await asyncio.sleep(min(self.seconds / RENEWALS, LONGEST_PAUSE))
             if await self._take_or_retake():
                 return
-        raise Refused(
-            "served_elsewhere", f"another hub serves this ledger, on {holder.machine}: stop it first"
-        )
+        raise _elsewhere(holder)
 
-    async def holder(self) -> Holder | None:
-        """Who has the lease and lives; None when nobody says so."""
-        told = await self._connection.request(self._asked)
+    async def wait_until_gone(self, is_meant: Callable[[str], bool]) -> None:
+        """Wait until no lease is left under keys that are meant; `Refused` when the holder of one lives."""
+        while keys := [key for key in await self.keys() if is_meant(key)]:
+            for key in keys:
+                if (holder := await self.holder(key)) is not None:
+                    raise _elsewhere(holder)
+            await asyncio.sleep(min(self.seconds / RENEWALS, LONGEST_PAUSE))
+
+    def _to(self, key: str) -> str:
+        return f"tacit.{self._ledger}.{key}"
+
+    async def holder(self, key: str = "") -> Holder | None:
+        """Who has the lease, or that under another key, and lives; None when nobody says so."""
+        told = await self._connection.request(self._to(key or self._key))
         return msgspec.json.decode(told, type=Holder) if told is not None else None
 
     async def _answer_while_held(self) -> None:
         if self.is_held and self._leave is None:
-            self._leave = await self._connection.answer(self._asked, self._who)
+            self._leave = await self._connection.answer(self._to(self._key), self._who)
         elif not self.is_held and self._leave is not None:
             leave, self._leave = self._leave, None
             await leave()
@@ -147,11 +184,18 @@ class Lease:
     def _who(self) -> bytes:
         return msgspec.json.encode(self._holder)
 
-    async def _found(self) -> tuple[Holder | None, int]:
-        reply = await self._connection.ask(self._name, "MSG.GET", {"last_by_subj": f"{self._name}.holder"})
+    async def found(self, key: str) -> tuple[Holder | None, int]:
+        """Who has the lease under a key, as the servers say, and its revision."""
+        reply = await self._connection.ask(self._name, "MSG.GET", {"last_by_subj": f"{self._name}.{key}"})
         if reply.message is None:
             return None, 0
         return msgspec.json.decode(reply.message.payload, type=Holder), reply.message.seq
+
+    async def keys(self) -> list[str]:
+        """Under which keys there is a lease now."""
+        reply = await self._connection.ask(self._name, "INFO", {"subjects_filter": f"{self._name}.>"})
+        found = reply.state.subjects if reply.state is not None else {}
+        return [subject.removeprefix(f"{self._name}.") for subject in found]
 
     async def _take_or_retake(self) -> bool:
         """The second time by what the first has learnt."""
@@ -193,12 +237,14 @@ class Lease:
     async def _take(self) -> bool:
         """Write it anew, if it is ours or nobody's."""
         began = steady_seconds()
+        if not self.is_held:
+            self._holder = msgspec.structs.replace(self._holder, term=self._connection.fresh_name())
         answer = await self._connection.publish(
-            f"{self._name}.holder", msgspec.json.encode(self._holder), {GUARD: str(self._sequence)}
+            f"{self._name}.{self._key}", msgspec.json.encode(self._holder), {GUARD: str(self._sequence)}
         )
         if isinstance(answer, Elsewhere):
             # It expired, another has it, or what we wrote before came through without an answer.
-            holder, sequence = await self._found()
+            holder, sequence = await self.found(self._key)
             if holder is None or (holder.node == self._holder.node and not await self._lives(holder)):
                 self._sequence = sequence
             return False
@@ -212,7 +258,7 @@ class Lease:
         return holder != self._holder and await self.holder() == holder
 
     async def _renew(self) -> None:
-        was_held = self.is_held
+        term = self.term
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.seconds / RENEWALS):
@@ -220,12 +266,14 @@ class Lease:
             self._hurry.clear()
             with suppress(Unavailable):  # the span runs out meanwhile, which is what it is for
                 await self._take_or_retake()
-            if was_held != self.is_held:
-                was_held = self.is_held
+            before, term = term, self.term
+            for ended in [True] * bool(before and before != term) + [False] * bool(term and before != term):
                 self.changes += 1
-                log.warning("the lease of %s is %s", self._name, "held" if was_held else "lost")
-                self.on_change(was_held)
+                log.warning("the lease of %s is %s", self._name, "lost" if ended else "held")
+                self.on_change(not ended)
             await self._answer_while_held()
+            with suppress(Unavailable):
+                await self.on_renewed()
 
     def release(self) -> None:
         """Let another node begin at once. Safe to call when it is lost already, and twice."""
@@ -236,7 +284,7 @@ class Lease:
 
     async def _give_back(self) -> None:
         try:
-            _holder, sequence = await self._found()
+            _holder, sequence = await self.found(self._key)
             if sequence and sequence == self._sequence:
                 await self._connection.overwrite(self._name, sequence)
             await self._answer_while_held()

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import logging
 import socket
-from dataclasses import replace
+from dataclasses import replace as replaced
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from msgspec.structs import replace
 
 from tacit.base.errors import Corrupt
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.jetstream.connection import NatsConnection
-from tacit.base.io.jetstream.lease import SECONDS, Holder, Lease
+from tacit.base.io.jetstream.lease import KEY, SECONDS, Holder, Lease
 from tacit.base.io.private_file import write_private
+from tacit.ledger.commands import HUB
 from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
 from tacit.ledger.io.jetstream.erasing import erase
+from tacit.ledger.io.jetstream.group_leases import NODES, GroupLeases
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.overview import standing_of
@@ -31,6 +35,7 @@ from tacit.ledger.io.store import DATABASE, Options, Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     import apsw
 
@@ -62,7 +67,8 @@ class ServedStream:
         alone: bool = False,
         clock: Clock | None = None,
     ) -> None:
-        """Connects, and takes the lease if nobody has it; `alone`: `Refused` while another node has it."""
+        """Connects, and says that this node lives; `alone`: the only one, `Refused` while another lives."""
+        self._groups: GroupLeases | None = None
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A second hub on this folder would be taken for the first one, come back.
         lock = FolderLock(folder, purpose="tacit hub")
@@ -72,14 +78,13 @@ class ServedStream:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
                 # Its address is new with every start: what was said to an earlier one is not for it.
                 holder = Holder(_node_id(folder, entropy), socket.gethostname(), connection.fresh_name())
-                self._address = holder.address
-                self.lease: Final = Lease(
+                self.lease: Final = _lease(
                     connection,
                     name,
                     holder,
+                    alone=alone,
                     replicas=replicas,
                     seconds=lease_seconds,
-                    alone=alone,
                     clock=clock,
                 )
             except BaseException:
@@ -94,21 +99,21 @@ class ServedStream:
         """The ledger's store, and this node among the others; when the store is closed, so is all of this."""
         connection = self.stream.connection
         journals: list[JetStreamJournal] = []
-
-        def may_write() -> bool:
-            return self.lease.is_held
-
         try:
+            groups = self._groups = GroupLeases(
+                connection, self.stream.name, self.lease, self.stream.replicas
+            )
             snapshots = LedgerSnapshots(self.stream, options.entropy)
-            store = open_cache(folder, options, self.stream, engine, may_write, journals, snapshots)
+            store = open_cache(folder, options, self.stream, engine, groups.holds, journals, snapshots)
             checkpointer = store.checkpointer
             writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
             store.transport = writer
-            node = Node(connection, self.stream.name, self.lease, writer, self._address)
-            node.standing = partial(standing_of, self.stream, self.lease, writer, snapshots)
+            node = Node(connection, self.stream.name, self.lease, groups, writer)
+            node.standing = partial(standing_of, self.stream, self.lease, groups, writer, snapshots)
             # What was put in the place of what was taken back stands in the stream beside the batches.
             snapshots.on_erased = writer.be_sure
-            rounds = SnapshotRounds(snapshots, store.path, may_write)
+            connection.wait(groups.find([HUB]))
+            rounds = SnapshotRounds(snapshots, store.path, lambda: groups.holds(HUB))
             connection.wait(node.begin())
             rounds.begin()
         except BaseException:
@@ -126,8 +131,39 @@ class ServedStream:
 
     def close(self) -> None:
         """Give the lease back and let go of the servers."""
+        if self._groups is not None:
+            self._groups.close()
         self.lease.release()
         self.stream.close()
+
+
+class _Span(TypedDict):
+    """How a lease is kept."""
+
+    replicas: int
+    seconds: float
+    clock: Clock | None
+
+
+def _lease(
+    connection: NatsConnection, name: str, holder: Holder, *, alone: bool, **span: Unpack[_Span]
+) -> Lease:
+    """A node's sign of life, or that of one who has the ledger alone. Both give theirs before they look."""
+    if alone:
+        lease = Lease(connection, name, holder, alone=True, **span)
+    else:
+        lease = Lease(connection, name, holder, key=NODES + holder.node, **span)
+        if not lease.is_held and connection.wait(lease.holder()) is not None:
+            # A copy of a folder whose node lives is a node of its own.
+            lease.release()
+            holder = replace(holder, node=f"{holder.node}-{holder.address}")
+            lease = Lease(connection, name, holder, key=NODES + holder.node, **span)
+    try:
+        connection.wait(lease.wait_until_gone(lambda key: key.startswith(NODES) if alone else key == KEY))
+    except BaseException:
+        lease.release()
+        raise
+    return lease
 
 
 def _node_id(folder: Path, entropy: Entropy) -> str:
@@ -142,7 +178,7 @@ def open_cache(
     options: Options,
     stream: JetStream,
     engine: Callable[[apsw.Connection], Engine] | None = None,
-    may_write: Callable[[], bool] = lambda: True,
+    holds: Callable[[str], bool] = lambda _group_id: True,
     journals: list[JetStreamJournal] | None = None,
     snapshots: LedgerSnapshots | None = None,
 ) -> Store:
@@ -153,13 +189,14 @@ def open_cache(
     bytes_of_blobs = BlobStream(stream.connection, stream.name, stream.replicas)
 
     def journal(connection: apsw.Connection) -> JetStreamJournal:
-        made = JetStreamJournal(connection, stream, may_write)
+        made = JetStreamJournal(connection, stream, holds)
         if journals is not None:
             journals.append(made)
         return made
 
     def erases(connection: apsw.Connection) -> None:
-        writes = may_write()
+        # By one node for all groups: it need not be the one that has written what goes.
+        writes = holds(HUB)
         if snapshots is not None and writes:
             # First the copies: while the stream has the content, whoever comes next knows that it has to go.
             snapshots.forget()
@@ -168,10 +205,10 @@ def open_cache(
             snapshots.on_erased()
 
     def blobs(folder: Path, entropy: Entropy) -> CachedBlobs:
-        return CachedBlobs(folder, entropy, bytes_of_blobs, may_write)
+        return CachedBlobs(folder, entropy, bytes_of_blobs, lambda: holds(HUB))
 
     # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
-    options = replace(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
+    options = replaced(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
     for _ in range(MOST_BEGINNINGS):
         joined = snapshots is not None and snapshots.join(folder, engine, options.purpose)
         try:

@@ -1,4 +1,4 @@
-"""Following a stream: its messages as they are stored, for a node that does not write to it now.
+"""Following a stream: its messages as they are stored, those of this node among them.
 
 By an ordered consumer, which a lagging replica may serve: what it brings is true, if late, and a gap in it
 begins it anew behind what was had. Nothing is decided here. Messages wait for the writer's thread, and while
@@ -26,9 +26,13 @@ MOST_BYTES: Final = 16_000_000
 class Following:
     """What has come of one stream and was not taken yet."""
 
-    def __init__(self, stream: JetStream, arrived: Callable[[], None]) -> None:
-        """`arrived` is called on the connection's loop when there is something, and with every heartbeat."""
+    def __init__(self, stream: JetStream, applied: Callable[[], int], arrived: Callable[[], None]) -> None:
+        """`arrived` is called on the connection's loop when there is something, and with every heartbeat.
+
+        `applied`: up to where there is nothing to be taken any more.
+        """
         self._stream = stream
+        self._applied = applied
         self._arrived = arrived
         self._lock = threading.Lock()
         self._waiting: list[StreamMessage] = []
@@ -77,12 +81,14 @@ class Following:
             message = self._stream.read_arrival(delivery)
             with self._lock:
                 # What is not known here is left out: the writer finds it missing and says why.
-                if message is not None:
+                if message is not None and delivery.seq > self._applied():
                     self._waiting.append(message)
-                self._bytes += len(delivery.payload)
+                    self._bytes += len(delivery.payload)
                 self._reach = delivery.seq
         self._arrived()
         while self._bytes > MOST_BYTES:
             await asyncio.sleep(self._stream.connection.patience.pause)
+            if self._reach <= self._applied():
+                self.take()
             self._arrived()
         return True

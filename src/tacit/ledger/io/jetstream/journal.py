@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS stream_instead(
 """
 UNKNOWN: Final = "whether this was written is not known: the stream does not answer"
 WAITS: Final = "an earlier write to this group has no answer yet; nothing was appended"
-NOT_OURS: Final = "another hub may serve this ledger now; nothing was appended"
+NOT_OURS: Final = "another hub may serve this group now; nothing was appended"
 DECLINED: Final = "the stream takes nothing now; nothing was appended"
 
 
@@ -65,10 +65,14 @@ class JetStreamJournal(SqliteJournal):
     """Implements the `Journal` port on a stream and a cache of it."""
 
     def __init__(
-        self, connection: apsw.Connection, stream: JetStream, may_write: Callable[[], bool] = lambda: True
+        self,
+        connection: apsw.Connection,
+        stream: JetStream,
+        holds: Callable[[str], bool] = lambda _group_id: True,
     ) -> None:
+        """`holds`: may this node write to a group now?"""
         super().__init__(connection)
-        self._may_write = may_write
+        self._holds = holds
         self._cache = connection
         self._stream = stream
         self._staged: dict[str, tuple[int, bytes, Sequence[JournalEntry]]] = {}
@@ -79,7 +83,7 @@ class JetStreamJournal(SqliteJournal):
         self.gapless = 0
         """Everything up to this sequence is applied here and committed."""
         self.reached = 0
-        """The last sequence that is. What lies between the two others wrote, beside this node's own."""
+        """The last sequence that is: this node's own, behind which others have written what is not yet."""
         connection.execute(TABLES)
         self._same_stream()
         self.settle()
@@ -112,12 +116,14 @@ class JetStreamJournal(SqliteJournal):
         """Publish every group's batch and wait for all fates; raises `Stale` unless all are kept."""
         if not self._staged:
             return self._move_on_alone()
-        if not self._may_write():
-            raise Stale(failed=dict.fromkeys(self._staged, Unavailable(NOT_OURS)))
         blocked = self._move_on(self._staged.keys() & self._unsettled.keys())
-        shipments = [
-            one for one in self._shipments(bound) if not any(part.group_id in blocked for part in one.parts)
-        ]
+        shipments: list[Shipment] = []
+        for shipment in self._shipments(bound):
+            groups = [part.group_id for part in shipment.parts]
+            if not any(self._holds(group) for group in groups):
+                blocked |= dict.fromkeys(groups, Unavailable(NOT_OURS))
+            elif not any(group in blocked for group in groups):
+                shipments.append(shipment)
         tries = self._stream.tries
         tracked = [(shipment, Tracking(shipment.batch_id, tries)) for shipment in shipments]
         ends, failed = dict[str, int](), dict(blocked)
@@ -141,9 +147,7 @@ class JetStreamJournal(SqliteJournal):
         return kept
 
     def require_open(self) -> None:
-        """Raise `Unavailable` unless the lease is held and the stream answers."""
-        if not self._may_write():
-            raise Unavailable(NOT_OURS)
+        """Raise `Unavailable` unless the stream answers."""
         self._stream.require_open()
 
     def _move_on_alone(self) -> frozenset[str]:

@@ -1,17 +1,14 @@
-"""A node: one of several machines with a cache of the same stream, of which one at a time writes.
+"""A node: one of several machines with a cache of the same stream, each of which writes to groups of its own.
 
-Its writer's thread has two sources. With the lease it decides commands; without, it applies what the stream
-brings, through the same steps, so that readers and followers here cannot tell the difference. Whoever wins
-the lease reads what the leader has to its end before it decides anything. What the network held back of one
-that had it before may land after that: the holder looks now and then whether the stream has more than it
-wrote. Nodes speak to each other over plain NATS: at most once, and in order from one to another.
+Its writer's thread has two sources. It decides commands in the groups that are this node's, and it applies
+what the stream brings of the others, through the same steps, so that readers and followers here cannot tell
+the difference. Whoever takes a group reads what the leader has to its end before it decides anything. Nodes
+speak to each other over plain NATS: at most once, and in order from one to another.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import TacitError, Unavailable
@@ -21,11 +18,12 @@ from tacit.ledger.io.jetstream.following import Following
 from tacit.ledger.io.writer_thread import WriterThread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tacit.base.io.jetstream.connection import NatsConnection
     from tacit.base.io.jetstream.lease import Lease
     from tacit.ledger.commands import Outcome
+    from tacit.ledger.io.jetstream.group_leases import GroupLeases
     from tacit.ledger.io.jetstream.journal import JetStreamJournal
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.io.writer import Writer
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.ledger")
-LOOK_SECONDS: Final = 2.0
-"""How often a node that writes looks whether the stream has what it did not write."""
 
 
 def _woken(_outcome: object) -> None:
@@ -49,7 +45,7 @@ class FollowingWriter(WriterThread):
     ) -> None:
         super().__init__(writer, log_pages)
         self._journal = journal
-        self.following: Final = Following(stream, self._arrived)
+        self.following: Final = Following(stream, lambda: journal.gapless, self._arrived)
         self._is_unsure = False
         self._told = 0
         self.on_reached: Callable[[int], None] = lambda _sequence: None
@@ -58,12 +54,12 @@ class FollowingWriter(WriterThread):
     @property
     def reached(self) -> int:
         """Up to which sequence the stream is applied here."""
-        return self._journal.reached
+        return self._journal.gapless
 
     @property
-    def gapless(self) -> int:
-        """Everything up to this sequence is applied here."""
-        return self._journal.gapless
+    def wrote(self) -> int:
+        """The last sequence that is applied here: behind others' that are not, if it is this node's own."""
+        return self._journal.reached
 
     def be_sure(self) -> None:
         """Read what the leader has to its end before anything else is decided."""
@@ -118,26 +114,33 @@ class FollowingWriter(WriterThread):
 
 
 class Node:
-    """This node among the others: whether it writes, and how others are spoken to."""
+    """This node among the others: to which groups it writes, and how others are spoken to."""
 
     def __init__(
-        self, connection: NatsConnection, ledger: str, lease: Lease, writer: FollowingWriter, address: str
+        self,
+        connection: NatsConnection,
+        ledger: str,
+        lease: Lease,
+        groups: GroupLeases,
+        writer: FollowingWriter,
     ) -> None:
         self._connection = connection
         self._ledger = ledger
         self._lease = lease
+        self._groups = groups
         self._writer = writer
-        self.address: Final = address
-        self._looking: asyncio.Task[None] | None = None
+        self.address: Final = lease.mine.address
         self.standing: Callable[[], StreamStanding] | None = None
         """How the stream stands, for operators; blocks."""
-        self.on_change: Callable[[bool], None] = lambda _holds: None
-        """Told, on the connection's loop, that the lease was won or lost."""
+
+    def holds(self, group_id: str) -> bool:
+        """May this node write to a group now?"""
+        return self._groups.holds(group_id)
 
     @property
-    def holds(self) -> bool:
-        """May this node write now?"""
-        return self._lease.is_held
+    def held(self) -> int:
+        """To how many groups this node writes."""
+        return self._groups.held
 
     @property
     def seconds(self) -> float:
@@ -150,50 +153,26 @@ class Node:
         return self._writer.reached
 
     @property
+    def wrote(self) -> int:
+        """The last sequence that is applied here, or that is this node's own."""
+        return self._writer.wrote
+
+    @property
     def room(self) -> int:
         """How many bytes can be said at once."""
         return self._connection.room
 
     async def begin(self) -> None:
-        """Write or follow from now on, as the lease says; on the connection's loop."""
-        self._lease.on_change = self._changed
-        self._take_part(holds=self.holds)
-        self._looking = asyncio.get_running_loop().create_task(self._look())
-
-    async def _look(self) -> None:
-        """What the stream had a while ago and is not applied yet, somebody else wrote."""
-        end = 0
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            if not self.holds:
-                end = 0
-                continue
-            if end > self._writer.gapless:
-                self._writer.be_sure()
-            with suppress(Unavailable):
-                reply = await self._connection.ask(self._ledger, "INFO", {}, tries=1)
-                end = reply.state.last_seq if reply.state is not None else 0
-
-    def _changed(self, holds: bool) -> None:
-        self._take_part(holds=holds)
-        self.on_change(holds)
-
-    def _take_part(self, *, holds: bool) -> None:
-        if holds:
-            self._writer.following.end()
-            self._writer.be_sure()
-        else:
-            self._writer.follow()
+        """Follow from now on; on the connection's loop."""
+        self._groups.on_taken = self._writer.be_sure
+        self._writer.follow()
 
     async def end(self) -> None:
         """Follow no more; on the connection's loop."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait({self._looking})
         await self._writer.following.close()
 
     def give_up(self) -> None:
-        """Let another node write, at once; blocks."""
+        """Let others write to the groups of this node, at once; blocks."""
         self._lease.release()
 
     # -- to the others
@@ -207,6 +186,13 @@ class Node:
         """
         self._writer.on_reached = reached
         self._connection.wait(self._open(heard, nobody))
+
+    def watch(self, changed: Callable[[frozenset[str], bool], None], free: Callable[[], None]) -> None:
+        """Be told which groups this node has taken or lost, and when others may have lost theirs.
+
+        Both are called on a thread of their own.
+        """
+        self._groups.on_change, self._groups.on_free = changed, free
 
     async def _open(self, heard: Callable[[bytes], None], nobody: Callable[[str], None]) -> None:
         await self._connection.hear(self._to(self.address), heard)
@@ -225,10 +211,9 @@ class Node:
         """Say something to every node, this one too."""
         self._connection.post(lambda: self._connection.say(self._to("all"), payload))
 
-    def holder(self, found: Callable[[str | None], None]) -> None:
-        """Find out where the one who writes is spoken to; `found` gets None when nobody says so."""
-        self._connection.post(lambda: self._find(found))
+    def find(self, groups: Iterable[str], found: Callable[[dict[str, str | None]], None]) -> None:
+        """Find out where the nodes that write to groups are spoken to; takes those that nobody has."""
+        self._connection.post(lambda: self._find(groups, found))
 
-    async def _find(self, found: Callable[[str | None], None]) -> None:
-        holder = await self._lease.holder()
-        found(holder.address if holder is not None else None)
+    async def _find(self, groups: Iterable[str], found: Callable[[dict[str, str | None]], None]) -> None:
+        found(await self._groups.find(groups))

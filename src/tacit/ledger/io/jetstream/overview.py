@@ -13,16 +13,17 @@ from tacit.ledger.standing import Replica, StreamStanding
 if TYPE_CHECKING:
     from tacit.base.io.jetstream.connection import StreamReply
     from tacit.base.io.jetstream.lease import Lease
+    from tacit.ledger.io.jetstream.group_leases import GroupLeases
     from tacit.ledger.io.jetstream.node import FollowingWriter
     from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
     from tacit.ledger.io.jetstream.stream import JetStream
 
 
 def standing_of(
-    stream: JetStream, lease: Lease, writer: FollowingWriter, snapshots: LedgerSnapshots
+    stream: JetStream, lease: Lease, groups: GroupLeases, writer: FollowingWriter, snapshots: LedgerSnapshots
 ) -> StreamStanding:
     """What can be learnt now, without waiting for servers that do not answer; blocks."""
-    standing = stream.connection.wait(_standing(stream, lease, writer))
+    standing = stream.connection.wait(_standing(stream, lease, groups, writer))
     try:
         newest = snapshots.newest() if standing.reached else None
     except TacitError:
@@ -30,19 +31,21 @@ def standing_of(
     return replace(standing, snapshot=newest.sequence) if newest is not None else standing
 
 
-async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) -> StreamStanding:
+async def _standing(
+    stream: JetStream, lease: Lease, groups: GroupLeases, writer: FollowingWriter
+) -> StreamStanding:
     connection = stream.connection
     try:
         reply = await connection.ask(stream.name, "INFO", {}, tries=1)
     except TacitError:
         reply = None
-    holder = await lease.holder() if reply is not None else None
     server, version = connection.server
     return StreamStanding(
         stream.name,
         stream.replicas,
         writer.reached,
         lease.is_held,
+        groups.held,
         lease.changes,
         connection.reconnects,
         stream.counts,
@@ -52,7 +55,6 @@ async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) ->
         version=version,
         replicas=_replicas(reply, server),
         wrong=tuple(unsafe(reply.config, wanted_config(stream.name, stream.replicas))) if reply else (),
-        holder=holder.machine if holder is not None else "",
         silent=tuple(await connection.silent_servers()),
         clock_off=lease.clock_off / SECOND,
     )
