@@ -288,6 +288,7 @@ class House:
                 made = await self.call(self.hubs[0], "POST", path, {"actor_id": called})
                 if made is not None and made[0] == 201:
                     break
+                await asyncio.sleep(0.02)
             token = made[1]["token"]
             for hub in self.hubs:
                 while (await self.call(hub, "GET", "/v1/groups", token=token) or (0,))[0] != 200:
@@ -307,6 +308,7 @@ class House:
                 elif answer is not None and "claim_conflict" in json.dumps(answer[1]):
                     told = "lost"
                 self.claims.append(Claimed(hub.name, f"path:{path}", session, told))
+                await asyncio.sleep(0.02 if told == "unknown" else 0)
 
     async def ask(self, agent: str, count: int) -> None:
         """Questions that an agent has to answer, at any door."""
