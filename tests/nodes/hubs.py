@@ -15,14 +15,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
+import msgspec
 
 from tacit.attention.io.engine import AttentionEngine
-from tacit.base.io.jetstream.lease import SUFFIX
+from tacit.base.io.jetstream.lease import SUFFIX as LEASES
+from tacit.base.io.jetstream.lease import Holder
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.jetstream.cache import open_cache
+from tacit.ledger.io.jetstream.cache import NODE, open_cache
+from tacit.ledger.io.jetstream.group_leases import NODES
+from tacit.ledger.io.jetstream.group_leases import SUFFIX as ASSIGNED
 from tacit.ledger.io.store import Options
+from tacit.ledger.shipment import token
 from tests.cli.typed import Started
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, opened
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from tacit.base.io.jetstream.connection import StoredMessage
     from tacit.ledger.io.jetstream.stream import JetStream
     from tests.ledger.io.jetstream.proxy import Deed
     from tests.ledger.io.jetstream.servers import Server
@@ -43,12 +49,30 @@ ANSWER = 4.0
 LEASE = 2.0
 
 
-def _forget_holder(stream: JetStream) -> None:
-    lease, connection = stream.name + SUFFIX, stream.connection
-    asked = {"last_by_subj": f"{lease}.holder"}
-    found = connection.wait(connection.ask(lease, "MSG.GET", asked)).message
+def _last(stream: JetStream, name: str, subject: str) -> StoredMessage | None:
+    """The last message of a subject, as the servers have it."""
+    asked = {"last_by_subj": f"{name}.{subject}"}
+    return stream.connection.wait(stream.connection.ask(name, "MSG.GET", asked)).message
+
+
+def _sign_of_life(stream: JetStream, node: str) -> StoredMessage | None:
+    return _last(stream, stream.name + LEASES, NODES + node)
+
+
+def _writer_of(stream: JetStream, group: str) -> str:
+    """The id of the node that writes to a group, in a term that goes on; empty when nobody does."""
+    assigned = _last(stream, stream.name + ASSIGNED, token(group))
+    holder = msgspec.json.decode(assigned.payload, type=Holder) if assigned is not None else Holder("")
+    life = _sign_of_life(stream, holder.node) if holder.node else None
+    lives = life is not None and msgspec.json.decode(life.payload, type=Holder).term == holder.term
+    return holder.node if lives else ""
+
+
+def _forget(stream: JetStream, group: str) -> None:
+    """Have the servers forget that the node lives that writes to a group."""
+    found = _sign_of_life(stream, _writer_of(stream, group))
     if found is not None:
-        connection.wait(connection.overwrite(lease, found.seq))
+        stream.connection.wait(stream.connection.overwrite(stream.name + LEASES, found.seq))
 
 
 def shorten_lease(seconds: float) -> None:
@@ -393,9 +417,9 @@ class House:
             await self.follows(hub)
 
     async def take_lease_away(self) -> None:
-        """The servers forget who has it: for a while two nodes believe that they write."""
+        """The servers forget that it lives: for a while two nodes believe that they write."""
         with closing(await asyncio.to_thread(opened, self.servers, self.stream, self.replicas)) as stream:
-            await asyncio.to_thread(_forget_holder, stream)
+            await asyncio.to_thread(_forget, stream, self.groups[0])
         await self.writer()
 
     async def follows(self, hub: HubProcess) -> None:
@@ -407,18 +431,15 @@ class House:
 
     # -- who writes
 
-    async def writes(self, hub: HubProcess) -> bool:
-        answer = await self.call(hub, "GET", "/v1/status") if hub.is_up else None
-        return answer is not None and answer[0] == 200 and answer[1]["nodes"][0]["writes"]
-
     async def writer(self, *among: HubProcess) -> HubProcess:
-        """Wait until one of them writes."""
-        async with asyncio.timeout(WAIT):
-            while True:
-                for hub in among or self.hubs:
-                    if await self.writes(hub):
-                        return hub
-                await asyncio.sleep(0.02)
+        """Wait until one of them writes to the first group; who has lost it is followed when somebody wants to write."""
+        group, key = self.groups[0], f"wanted {len(self.sent)}"
+        nodes = {(hub.folder / NODE).read_text(): hub for hub in among or self.hubs}
+        with closing(await asyncio.to_thread(opened, self.servers, self.stream, self.replicas)) as stream:
+            async with asyncio.timeout(WAIT):
+                while (found := nodes.get(await asyncio.to_thread(_writer_of, stream, group))) is None:
+                    await self.send(next(iter(nodes.values())), group, key, key)
+                return found
 
     def others(self, hub: HubProcess) -> list[HubProcess]:
         return [one for one in self.hubs if one is not hub]
@@ -460,7 +481,7 @@ class House:
         """A node that stopped before another one lacks what that wrote when it stopped: it reads it first."""
         options = Options(clock=SystemClock(), entropy=SystemEntropy())
         with closing(opened(self.servers, self.stream, self.replicas)) as stream:
-            open_cache(folder, options, stream, AttentionEngine, lambda: False).close()
+            open_cache(folder, options, stream, AttentionEngine, lambda _group_id: False).close()
         prints, chains = upkeep.fingerprint(folder), dict[str, str]()
         *lines, proof = [json.loads(line) for line in upkeep.export(folder, proof=True)]
         for name, end in proof["tacit_export"].items():
