@@ -148,3 +148,18 @@ def test_the_door_speaks_what_an_agent_needs_of_mcp():
     assert mcp_door.called(call, {"content": []}) == {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
     assert mcp_door.heard({"jsonrpc": "2.0", "method": "notifications/initialized"}, []) is None
     assert mcp_door.heard([1, 2], [])["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize(
+    ("body", "titles", "said"),
+    [
+        ("see here", ["plan.md"], "see here"),
+        ("", ["plan.md", "map.png"], "plan.md, map.png"),
+        ("", [None], "a file"),
+        ("words alone", [], "words alone"),
+    ],
+)
+def test_files_go_with_the_words_or_speak_by_their_titles(body, titles, said):
+    files = [{"path": "blobs/x"} | ({"title": one} if one else {}) for one in titles]
+    sent = chat_tools.reply(turn(), body, "k", files)
+    assert (sent["content"], sent.get("attachments", [])) == (said, files)
