@@ -148,3 +148,24 @@ def test_the_door_speaks_what_an_agent_needs_of_mcp():
     assert mcp_door.called(call, {"content": []}) == {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
     assert mcp_door.heard({"jsonrpc": "2.0", "method": "notifications/initialized"}, []) is None
     assert mcp_door.heard([1, 2], [])["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize(
+    ("body", "titles", "said"),
+    [
+        ("see here", ["plan.md"], "see here"),
+        ("", ["plan.md", "map.png"], "plan.md, map.png"),
+        ("", [None], "a file"),
+        ("words alone", [], "words alone"),
+    ],
+)
+def test_files_go_with_the_words_or_speak_by_their_titles(body, titles, said):
+    files = [{"path": "blobs/x"} | ({"title": one} if one else {}) for one in titles]
+    sent = chat_tools.reply(turn(), body, "k", files)
+    assert (sent["content"], sent.get("attachments", [])) == (said, files)
+
+
+def test_a_tool_takes_what_the_hub_lists_for_it_and_nothing_of_a_hub_that_lists_none():
+    tool = {"name": "chat.send", "inputSchema": {"properties": {"turn": {}}}}
+    assert [chat_tools.takes(tool, one) for one in ("turn", "attempt")] == [True, False]
+    assert not any(chat_tools.takes(one, "turn") for one in ({}, {"inputSchema": None}, {"inputSchema": {}}))

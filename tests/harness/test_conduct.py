@@ -414,6 +414,20 @@ def test_ambient_traffic_and_the_mailbox_start_no_turn_and_add_nothing_to_a_prom
     assert (turn.knocks, turn.digests, len(turn.events)) == ((), (), 1)
 
 
+@pytest.mark.spec("C2A-003", "C2A-080")
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"injection__mode": "digest", "attention__policy": "must_not_respond"},
+        {"injection__mode": "buffered", "attention__policy": "must_respond"},
+        {"injection__mode": "immediate", "attention__policy": "must_respond"},
+    ],
+)
+def test_a_digest_and_what_must_be_answered_reach_the_model_wherever_they_were_said(more):
+    conduct = OneTurn(PLAIN)
+    assert Settle("a1") not in conduct.heard(event("a1", target__directedness="ambient", **more), at(0))
+
+
 @pytest.mark.spec("C2A-080")
 def test_an_owner_may_let_the_ambient_traffic_of_one_conversation_through():
     conduct = OneTurn(ConductOptions(ambient=frozenset({"g1"})))

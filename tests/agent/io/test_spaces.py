@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.agent.spaces.test_receiving import Replica
 
-from tacit.agent.io.spaces import _kept
+from tacit.agent.engine.space_sending import VAULT
+from tacit.agent.io import spaces
 from tacit.agent.spaces.state import KEPT_CHANGES
+from tacit.base.errors import Refused
 
 
 @pytest.mark.spec("A2ACP-201")
@@ -26,4 +28,18 @@ def test_the_last_changes_are_read_each_once(changes: int, after: int, places: l
     for number in range(changes):
         anna.write(f"status{number}", number)
     assert anna.space.changes == changes
-    assert [one["n"] for one in _kept(anna.workspace(), anna.space, after)] == places
+    assert [one["n"] for one in spaces._kept(anna.workspace(), anna.space, after)] == places
+
+
+@pytest.mark.spec("A2ACP-201")
+async def test_what_no_owner_can_do_with_a_space_is_refused_by_name() -> None:
+    with pytest.raises(Refused) as refused:
+        await spaces.command(None, "sell", {})  # type: ignore[arg-type]
+    assert refused.value.code == "unknown_command"
+
+
+@pytest.mark.parametrize(
+    ("kept", "does"), [([], False), (["pkt_1"], False), ([VAULT + "x"], True), (["pkt_1", VAULT + "x"], True)]
+)
+def test_values_of_a_space_take_the_place_of_others(kept: list[str], does: bool) -> None:
+    assert spaces.replaces(kept) is does

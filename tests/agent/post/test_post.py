@@ -362,6 +362,8 @@ async def test_a_key_changed_without_proof_blocks_both_ways_until_the_person_acc
                 bob.say(alice, "hello?")
             assert refused.value.code == "key_changed"
             before = bob.post.safety_number(alice.address)
+            with pytest.raises(Refused, match="unknown_contact"):
+                bob.post.safety_number("agent:nobody@elsewhere.example")
             assert before != bob.post.safety_number(alice.address, offered=True)
             assert before == alice.post.safety_number(bob.address)
             bob.post.decide(alice.address, "accept")

@@ -184,3 +184,16 @@ def test_a_file_that_is_no_database_is_not_touched(path):
     path.write_bytes(b"certainly not a database, but long enough to look like one" * 20)
     with pytest.raises(Corrupt):
         Store(path)
+
+
+def test_an_audience_has_the_session_that_was_kept_for_it_last(store):
+    for audience, session in (("a", "s1"), ("b", "s2"), ("a", "s3")):
+        store.write(
+            lambda writing, audience=audience, session=session: writing.session_for(audience, session, NOW)
+        )
+    assert [store.session_for(one) for one in ("a", "b", "c")] == ["s3", "s2", None]
+
+
+def test_the_log_of_writes_is_moved_into_the_file_by_itself(store):
+    """Nobody else does it for a harness: the log would grow for ever."""
+    assert store._db.execute("PRAGMA wal_autocheckpoint").get == 1000
