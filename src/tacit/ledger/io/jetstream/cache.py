@@ -12,7 +12,7 @@ import logging
 import socket
 from dataclasses import replace as replaced
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -35,7 +35,6 @@ from tacit.ledger.io.store import DATABASE, Options, Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import Unpack
 
     import apsw
 
@@ -78,15 +77,8 @@ class ServedStream:
                 self.stream: Final = JetStream(connection, name, replicas=replicas)
                 # Its address is new with every start: what was said to an earlier one is not for it.
                 holder = Holder(_node_id(folder, entropy), socket.gethostname(), connection.fresh_name())
-                self.lease: Final = _lease(
-                    connection,
-                    name,
-                    holder,
-                    alone=alone,
-                    replicas=replicas,
-                    seconds=lease_seconds,
-                    clock=clock,
-                )
+                made = partial(Lease, connection, name, replicas=replicas, seconds=lease_seconds, clock=clock)
+                self.lease: Final = _lease(made, connection, holder, alone=alone)
             except BaseException:
                 connection.close()
                 raise
@@ -137,27 +129,17 @@ class ServedStream:
         self.stream.close()
 
 
-class _Span(TypedDict):
-    """How a lease is kept."""
-
-    replicas: int
-    seconds: float
-    clock: Clock | None
-
-
-def _lease(
-    connection: NatsConnection, name: str, holder: Holder, *, alone: bool, **span: Unpack[_Span]
-) -> Lease:
+def _lease(made: Callable[..., Lease], connection: NatsConnection, holder: Holder, *, alone: bool) -> Lease:
     """A node's sign of life, or that of one who has the ledger alone. Both give theirs before they look."""
     if alone:
-        lease = Lease(connection, name, holder, alone=True, **span)
+        lease = made(holder, alone=True)
     else:
-        lease = Lease(connection, name, holder, key=NODES + holder.node, **span)
+        lease = made(holder, key=NODES + holder.node)
         if not lease.is_held and connection.wait(lease.holder()) is not None:
             # A copy of a folder whose node lives is a node of its own.
             lease.release()
             holder = replace(holder, node=f"{holder.node}-{holder.address}")
-            lease = Lease(connection, name, holder, key=NODES + holder.node, **span)
+            lease = made(holder, key=NODES + holder.node)
     try:
         connection.wait(lease.wait_until_gone(lambda key: key.startswith(NODES) if alone else key == KEY))
     except BaseException:
