@@ -101,7 +101,10 @@ def test_a_word_like_the_name_of_somebody_who_is_silent_calls_nobody() -> None:
 def test_who_had_no_word_with_its_author_gets_a_knock() -> None:
     room = Talk()
     room.line(0, "it is up", by="claude")
-    assert room.line(5, "claud: which port?")["claude"].mode == "notify"
+    for at_s in range(1, 9):
+        room.line(at_s, "it rains", by="usr:bo")
+    assert room.line(10, "which port?")["claude"].mode == "tool_mailbox"
+    assert room.line(11, "claud: which port?")["claude"].mode == "notify"
 
 
 @pytest.mark.spec("C2A-073")
