@@ -31,7 +31,7 @@ def adds(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> s
     known: dict[tuple[str, str], Burst] = {}
     for when, one in lines:
         bursts.said(known, one, None, at(when))
-    return set(bursts.adding(known, event("so it is", by=by), lines[0][1].conversation, at(now)))
+    return set(bursts.adding(known, event("so it is", by=by), by, lines[0][1].conversation, at(now)))
 
 
 CALL = line("@ada hey")
