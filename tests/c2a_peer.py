@@ -73,6 +73,8 @@ class Peer:
         self.busy = 0
         """How many connections it does not take before it takes one."""
         self.socket: web.WebSocketResponse | None = None
+        self.hasty: list[dict[str, Any]] = []
+        """What it delivers just before it answers the next greeting."""
         self.greetings: list[dict[str, Any]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.raw: list[str] = []
@@ -204,6 +206,8 @@ class Peer:
         method, params = message["method"], message["params"]
         body: dict[str, Any]
         if method == "initialize":
+            while self.hasty:
+                await self._say({"id": "hasty", "method": "chat/deliver", "params": self.hasty.pop(0)})
             body = {"result": self._greeting(params)}
         elif method == "tools/list":
             body = {

@@ -304,7 +304,7 @@ add a language, add its file, and its lines to `tests/attention/corpus/languages
 | `thanks`, `acknowledged`, `greeting`, `filler` | is that when every clause of it is one of these |
 | `status` | reports, when it begins so |
 | `leave`, `call_off`, `hold` | is an order when it is one from its first word to its last, with `courtesy` and `reason` |
-| `hail`, `before_name`, `after_name`, `and`, `not`, `not_you`, `reported`, `title` | calls somebody by a name without a sign, or takes a name out |
+| `hail`, `before_name`, `after_name`, `before_last_name`, `and`, `not`, `not_you`, `reported`, `title` | calls somebody by a name without a sign, or takes a name out |
 | `common` | is in this language: words that others lack |
 
 An order ends work or sends somebody away, so no word of a sentence is enough for one, in any language. A language

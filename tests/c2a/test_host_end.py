@@ -133,6 +133,8 @@ def test_a_peer_that_does_not_acknowledge_gets_each_once_as_a_notification() -> 
     (out,) = quiet.deliver("r1", event(1), 0.0)
     assert message_of(out, NEWER)["id"] == "r1"
     assert quiet.next_due is None
+    for one in (out, replace(out, request_id=None), Cancelled("r1", "e1", "deleted")):
+        assert message_of(one, NEWER)["jsonrpc"] == "2.0"
 
 
 class Host(RuleBasedStateMachine):

@@ -13,7 +13,7 @@ from tacit.ledger.standing import ShipmentCounts
 WELL: dict[str, Any] = {
     "name": "TACIT", "reached": True, "server": "n1", "version": "2.15.1", "silent": [], "wanted_replicas": 1,
     "replicas": [{"server": "n1", "is_current": True, "lag": 0}], "wrong": [], "writes": True, "writer": "here",
-    "lease_changes": 0, "lag": 0, "reconnects": 0,
+    "lease_changes": 0, "lag": 0, "behind_snapshot": 7, "reconnects": 0, "clock_off_s": 0.0,
     "batches": {"shipped": 2, "stale": 0, "unknown": 0, "fenced": 0, "declined": 0, "seconds": 0.004},
 }  # fmt: skip
 
@@ -25,10 +25,12 @@ def told(**change: Any) -> dict[str, str]:
 
 def test_a_stream_that_is_well_says_so_and_none_says_nothing() -> None:
     assert told() == {}
+    assert told(clock_off_s=-1.0) == {}
     assert stream_findings(None) == []
     assert [one.what for one in stream_findings(WELL)] == [
-        "nats", "replicas", "stream", "writer", "lag", "batches",
+        "nats", "replicas", "stream", "servers' clock", "writer", "lag", "batches",
     ]  # fmt: skip
+    assert "would read 7 behind" in stream_findings(WELL)[-2].found
     assert "2.0 ms each" in stream_findings(WELL)[-1].found
 
 
@@ -41,6 +43,8 @@ def test_a_stream_that_is_well_says_so_and_none_says_nothing() -> None:
         ({"replicas": [{"server": "n2", "is_current": False, "lag": 7}]}, "replicas", "n2 lacks 7"),
         ({"wrong": ["discard is 'old'"]}, "stream", "discard"),
         ({"writes": False, "writer": None}, "writer", "nobody writes"),
+        ({"clock_off_s": 600.0}, "servers' clock", "600.0 s ahead of"),
+        ({"clock_off_s": -1.1}, "servers' clock", "1.1 s behind"),
         ({"lag": 1000}, "lag", "1000 messages"),
         ({"batches": {**WELL["batches"], "unknown": 1}}, "batches", "1 unknown"),
     ],

@@ -122,7 +122,8 @@ async def test_reading_with_ack_appends_two_separate_events(room, owner, group):
     ada = await owner.add_actor(group, "ada")
     asked = await owner.send(group, "please", to=["ada"], attention=True)
     async with Hub(room.url, ada["token"]) as hub:
-        await hub.read(group, asked.id)
+        moved = await hub.read(group, asked.id)
+        assert (moved.event.kind, moved.event.data["event_id"]) == ("chat.read", asked.id)
         assert (await hub.inbox(group)).attention_count == 1
         await hub.read(group, asked.id, ack=True)
         box = await hub.inbox(group)

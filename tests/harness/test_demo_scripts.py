@@ -9,7 +9,7 @@ from tacit.attention.read.prose import prose
 from tacit.attention.send.similarity import nearest
 from tacit.attention.settings import DEFAULTS
 from tacit.c2a.messages import read_delivered
-from tacit.harness.demo.scripts import CAST, WELCOME, Shown, shown_in
+from tacit.harness.demo.scripts import CAST, WELCOME, Shown, maya, shown_in
 from tacit.harness.prompt import turn_prompt
 from tests.c2a_peer import delivery
 
@@ -57,3 +57,10 @@ def spoken():
 def test_no_answer_of_the_demo_asks_the_room_for_anything(line):
     """The strip under it would say that the others may take it, where a newcomer is to see them stay quiet."""
     assert of_text(prose(line)) not in OBLIGING
+
+
+def test_the_guide_says_who_is_here_after_she_said_what_this_place_is() -> None:
+    asked = ("what is this place?", "and who else is here?")
+    said = [maya(Shown("e", "ann", by_agent=False, reason="mention", text=text)).text for text in asked]
+    assert "kit" in said[1]
+    assert said[0] != said[1]

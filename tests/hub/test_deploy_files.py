@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,11 +21,17 @@ from tests.hub.room import WAIT, running
 from tests.ledger.io.jetstream.servers import PROGRAM
 from tests.ledger.io.jetstream.test_access import refused_at_start, started
 
+from tacit.base.io.jetstream.connection import NatsConnection, Patience
 from tacit.base.io.jetstream.safety import is_old
+from tacit.base.io.system import SystemEntropy
 from tacit.cli.main import tacit
 from tacit.cli.session import default_data
 from tacit.hub.config import HubConfig, StreamPlan
 from tacit.hub.doors.openapi import describe
+from tacit.hub.stream_access import access_of
+from tacit.ledger.io.jetstream.blobs import BlobStream
+from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
+from tacit.ledger.io.jetstream.stream import JetStream
 
 if TYPE_CHECKING:
     import pytest
@@ -189,6 +196,12 @@ def test_a_hub_is_let_in_with_the_permissions_that_the_page_names(tmp_path: Path
     with started(tmp_path, users.replace("$HUB_PASSWORD", "p1")) as server:
         plan = StreamPlan((server.url,), credentials=tmp_path / "hub.creds", replicas=1)
         assert refused_at_start(plan) == ""
+        connection = NatsConnection(access_of(plan), Patience(answer=60.0))
+        with closing(JetStream(connection, replicas=1)) as stream:
+            BlobStream(connection, stream.name, 1)
+            snapshots = LedgerSnapshots(stream, SystemEntropy())
+            snapshots.forget()  # publishes, looks, and deletes what stood there before
+            snapshots.forget()
 
 
 def test_hubs_on_nats_are_started_with_options_that_there_are_and_asked_where_they_answer(

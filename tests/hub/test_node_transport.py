@@ -12,7 +12,7 @@ import pytest
 from tests.hub.test_node_codec import said
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.hub.node_codec import Answered, Asked, NotTaken, Writes, decode, encode, outcome_bytes
+from tacit.hub.node_codec import Answered, Asked, NotTaken, Whispers, Writes, decode, encode, outcome_bytes
 from tacit.hub.node_transport import PATIENT_SPANS, NodeTransport
 from tacit.ledger.commands import Append, Recorded
 
@@ -97,12 +97,13 @@ class Own:
 
     def __init__(self) -> None:
         self.took: list[Command] = []
+        self.done: list[Any] = []
 
     def start(self, deliver: Any) -> None:
         del deliver
 
     def submit(self, command: Command, done: Any) -> None:
-        del done
+        self.done.append(done)
         self.took.append(command)
 
     def close(self) -> None: ...
@@ -203,6 +204,69 @@ def test_what_a_dead_node_took_is_sent_again_only_where_that_changes_nothing(
     else:
         assert node.others.asked == [("far", [1])]
         assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
+
+
+def test_what_is_the_same_done_twice_is_sent_once_more_when_its_answer_is_lost(node: Node) -> None:
+    node.submit(KEYED, PLAIN)
+    node.wait(SPAN - 2)
+    assert node.others.asked == [("far", [1, 2])]
+    node.wait(3)
+    assert node.others.asked == [("far", [1, 2]), ("far", [1])]
+    assert node.outcomes == []
+    node.run(lambda: node.others.answer(0, [1]))
+    assert node.outcomes == [DONE]
+    node.run(lambda: node.others.answer(0, [1, 2]))
+    assert node.outcomes == [DONE, DONE]
+
+
+def test_an_answer_that_never_comes_is_unknown_when_its_time_is_up(node: Node) -> None:
+    node.submit(KEYED, PLAIN)
+    node.wait(PATIENT_SPANS * SPAN + 1)
+    assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)] * 2
+    assert node.others.asked == [("far", [1, 2]), ("far", [1])]
+
+
+def test_what_may_have_been_done_is_never_called_not_done(node: Node) -> None:
+    """The node that took it has died, the next takes nothing, and then nobody writes any more."""
+    node.submit(KEYED)
+    node.others.writer = "next"
+    node.run(lambda: node.others.heard(encode(Writes("next"))))
+    node.others.writer = None
+    node.run(lambda: node.others.heard(encode(NotTaken("next", [1]))))
+    node.wait(PATIENT_SPANS * SPAN + 1)
+    assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
+
+
+@pytest.mark.parametrize("who", ["the next", "this node"])
+def test_a_no_of_who_is_asked_again_says_nothing_of_the_first_time(node: Node, who: str) -> None:
+    node.submit(KEYED)
+
+    def win() -> None:
+        node.others.holds, node.others.writer = True, "here"
+        node.others.on_change(True)
+
+    no = Unavailable("nothing was appended")
+    if who == "this node":
+        node.run(win)
+        node.run(lambda: node.own.done[-1](no))
+    else:
+        node.others.writer = "next"
+        node.run(lambda: node.others.heard(encode(Writes("next"))))
+        node.run(lambda: node.others.heard(encode(Answered(0, [(1, outcome_bytes(no, ROOM))]))))
+    assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
+
+
+def test_a_word_larger_than_a_message_is_not_dropped_without_a_word(
+    node: Node, caplog: pytest.LogCaptureFixture
+) -> None:
+    large = Whispers("here", "g", "ann", {"text": "x" * ROOM}, None)
+    node.run(lambda: [node.transport.say_to_all(large) for _ in range(3)])
+    assert node.others.said == []
+    assert [(one.levelname, one.word) for one in caplog.records] == [("ERROR", "Whispers")]  # type: ignore[attr-defined]
+    small = Whispers("here", "g", "ann", {"text": "x"}, None)
+    node.run(lambda: [node.transport.say_to_all(one) for one in (small, large)])
+    assert [said for _to, said, _number in node.others.said] == [small]
+    assert len(caplog.records) == 2
 
 
 def test_without_anybody_who_writes_a_command_waits_and_then_nothing_was_appended(node: Node) -> None:

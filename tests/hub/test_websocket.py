@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.hub.room import WAIT, Failed, Room, running
 
+from tacit.base.websocket import text_frame
 from tacit.c2a.errors import INVALID_PARAMS, NOT_A_REQUEST, PARSE_ERROR
 from tacit.hub.config import Limits
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+SEVERAL = 512
+"""Frames of 64 KiB: more than the sockets of a connection hold."""
 
 
 def call(method: str = "groups", params: Any = None, **more: Any) -> str:
@@ -183,3 +187,25 @@ async def test_data_is_stored_as_it_was_written_but_for_white_space(room: Room) 
     body = f'{{"kind":"chat.message","data":{data}}}'.encode()
     answer = await room.call("POST", f"/v1/groups/{group}/events", data=body)
     assert stored.encode() in answer.raw
+
+
+async def test_an_outlet_is_drained_when_its_client_has_read(room: Room) -> None:
+    headers = {"Authorization": f"Bearer {room.owner}"}
+    async with room.session.ws_connect(room.url + "/v1/ws", headers=headers, max_msg_size=0) as client:
+        await client.send_str(call())
+        await client.receive()
+        # Every connection listens to the owner's agent: so it is found.
+        (connection,) = (listener.__self__ for listener in room.server.hub.on_agent)
+
+        async def tell() -> None:
+            for _ in range(SEVERAL):
+                connection.push(text_frame(b"x" * 65_536))
+            await connection.drained()
+
+        waiting = asyncio.ensure_future(tell())
+        assert (await room.get("/v1/groups")).status == 200
+        assert not waiting.done(), "more was sent than the sockets hold, and nobody reads"
+        async with asyncio.timeout(WAIT):
+            for _ in range(SEVERAL):
+                await client.receive()
+            await waiting

@@ -366,6 +366,8 @@ async def test_a_killed_writer_loses_nothing_acknowledged_and_comes_back(tmp_pat
             lambda reader: {reader.glance(group).at(seq).event_id for seq in range(1, group.last_seq + 1)}
         )
         assert kept <= there
+        await asyncio.to_thread(link.close)
+        assert link.process_id is None, "who closes waits for the last writer too, not only for the first"
     report = verification.verify(tmp_path / "data", Options().entropy)
     assert report.sound, report.problems
 

@@ -100,6 +100,7 @@ class JournalContract:
         assert bench.journal.last(group) == 1
         self.put(bench, group, entries("g_a", 2, 5))
         assert bench.journal.last(group) == 6
+        assert not bench.journal.is_unsettled
 
     @pytest.mark.spec("CCCS-026")
     def test_the_tail_is_the_very_bytes_in_append_order(self, bench: Bench) -> None:

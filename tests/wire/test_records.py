@@ -5,7 +5,7 @@ import pytest
 from tests.post_support import ALICE
 
 from tacit.base.errors import Refused
-from tacit.wire import frames, records
+from tacit.wire import codes, frames, records
 from tacit.wire.encoding import b64
 
 
@@ -18,6 +18,22 @@ def test_a_key_statement_with_a_short_key_is_refused(field):
         records.read_statement(
             records.statement_bytes(msgspec.structs.replace(good, **{field: b64(bytes(31))}))
         )
+
+
+@pytest.mark.spec("A2ACP-021")
+@pytest.mark.parametrize("wrong", ["spaced", "no_object", "no_json", "lacking"])
+def test_a_key_statement_is_one_object_in_canonical_form_with_all_its_fields(wrong):
+    good = records.statement_bytes(records.Statement(ALICE, b64(bytes(32)), b64(bytes(32)), 1))
+    lacking = {name: value for name, value in json.loads(good).items() if name != "serial"}
+    raw = {
+        "spaced": good.replace(b":", b": ", 1),
+        "no_object": b"[" + good + b"]",
+        "no_json": good[:-1],
+        "lacking": json.dumps(lacking, sort_keys=True, separators=(",", ":")).encode(),
+    }[wrong]
+    with pytest.raises(Refused) as refused:
+        records.read_statement(raw)
+    assert (refused.value.code, refused.value.row) == (codes.BAD_ENVELOPE, "A2ACP-021")
 
 
 @pytest.mark.spec("A2ACP-245")

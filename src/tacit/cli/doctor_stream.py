@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.base.clock_offset import MOST
+from tacit.base.moment import SECOND
 from tacit.cli.show import plain
 from tacit.ledger.standing import BEHIND
 
@@ -29,7 +31,15 @@ def stream_findings(told: Mapping[str, Any] | None) -> list[Finding]:
     """Servers, replicas, the stream's settings, who writes, how far this node has come; none without NATS."""
     if told is None:
         return []
-    return [_servers(told), _replicas(told), _settings(told), _writer(told), _lag(told), _batches(told)]
+    return [
+        _servers(told),
+        _replicas(told),
+        _settings(told),
+        _clock(told),
+        _writer(told),
+        _lag(told),
+        _batches(told),
+    ]
 
 
 def _servers(told: Mapping[str, Any]) -> Finding:
@@ -73,6 +83,18 @@ def _settings(told: Mapping[str, Any]) -> Finding:
     )
 
 
+def _clock(told: Mapping[str, Any]) -> Finding:
+    off, most = told["clock_off_s"], MOST / SECOND
+    return Finding(
+        "servers' clock",
+        ok=abs(off) <= most,
+        found=f"this machine's is {abs(off):.1f} s {'ahead of' if off > 0 else 'behind'} the NATS servers'"
+        if off
+        else "this machine's agrees with the NATS servers'",
+        advice=f"a node that is more than {most:.0f} s off does not write: set its clock by NTP, and theirs",
+    )
+
+
 def _writer(told: Mapping[str, Any]) -> Finding:
     writer = plain(str(told["writer"] or "nobody"))
     here = " (this node)" if told["writes"] else ""
@@ -88,7 +110,8 @@ def _lag(told: Mapping[str, Any]) -> Finding:
     return Finding(
         "lag",
         ok=told["lag"] < BEHIND,
-        found=f"{told['lag']} messages of the stream are not applied here",
+        found=f"{told['lag']} messages of the stream are not applied here; a node that joins would read "
+        f"{told['behind_snapshot']} behind the newest snapshot",
         advice="this node is slower than the others write: look at its disk and processor",
     )
 

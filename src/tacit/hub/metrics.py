@@ -29,11 +29,13 @@ STREAM: Final = {
     "tacit_stream_declined": "Batches that the stream did not take",
     "tacit_stream_ship_seconds": "Time that batches took to be shipped, added up",
     "tacit_stream_lag": "Messages of the stream that are not applied here",
+    "tacit_stream_behind_snapshot": "Messages that a node that joins would read",
     "tacit_stream_reached": "Does the stream answer",
     "tacit_stream_replicas_current": "Servers that have all of the stream",
     "tacit_stream_lease_held": "Does this node write",
     "tacit_stream_lease_changes": "How often this node has won or lost the lease",
     "tacit_stream_reconnects": "How often the connection was made anew",
+    "tacit_stream_clock_off_seconds": "By how much this machine's clock is ahead of the servers', at least",
 }
 """What a hub on NATS tells of its stream."""
 
@@ -48,11 +50,13 @@ def _numbers(standing: StreamStanding) -> dict[str, float]:
         "tacit_stream_declined": counts.declined,
         "tacit_stream_ship_seconds": counts.seconds,
         "tacit_stream_lag": standing.lag,
+        "tacit_stream_behind_snapshot": standing.behind_snapshot,
         "tacit_stream_reached": standing.reached,
         "tacit_stream_replicas_current": sum(one.is_current for one in standing.replicas),
         "tacit_stream_lease_held": standing.holds,
         "tacit_stream_lease_changes": standing.lease_changes,
         "tacit_stream_reconnects": standing.reconnects,
+        "tacit_stream_clock_off_seconds": standing.clock_off,
     }
 
 

@@ -16,7 +16,8 @@ What can go wrong, and what then.
   The writer is looked for and the command is sent again, until `PATIENT_SPANS` of the lease have passed.
 - No answer comes: the node died, or the answer was lost. When another node writes by then, what is the same
   done twice is sent to that one: it has read the stream to its end before it decides, so that it knows what
-  the dead one wrote. Of anything else, or when time is up, the caller hears that the outcome is not known.
+  the dead one wrote. If the same node writes still after a span of the lease, it is sent to it once more. Of
+  anything else, or when time is up, the caller hears that the outcome is not known.
 - This node wins the lease: what waits unsent goes to its own writer.
 """
 
@@ -123,7 +124,10 @@ class Among(Protocol):
 
 @dataclass(slots=True)
 class _Sent:
-    """A command that waits: since when, and where and in which message it was sent, if it was."""
+    """A command that waits: since when, and where, in which message and when it was sent, if it was.
+
+    `doubt`: it was sent before, and may have been done then.
+    """
 
     command: Command
     done: Done
@@ -131,6 +135,14 @@ class _Sent:
     since: float
     address: str = ""
     message: int = 0
+    sent_at: float = 0.0
+    doubt: bool = False
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """What the caller hears: that nothing was done this time is not that nothing was done."""
+        if self.doubt and isinstance(outcome, Unavailable) and not outcome.unknown:
+            return Unavailable(UNKNOWN, unknown=True)
+        return outcome
 
 
 class NodeTransport:
@@ -149,6 +161,8 @@ class NodeTransport:
         self._holder: str | None = None
         self._looks = False
         self._is_closing = False
+        self._untold: set[type] = set()
+        """Words that were too large to be said, until one of their kind is said again."""
         self.standing: Callable[[], StreamStanding] | None = None
         """How the stream stands, for operators; blocks."""
         self.is_stopping: Callable[[], bool] = lambda: self._is_closing
@@ -219,16 +233,19 @@ class NodeTransport:
         self._look_soon(0.0 if self._holder is None else LOOK_SECONDS)
 
     def _submit_here(self, sent: _Sent) -> None:
+        def done(outcome: Outcome) -> None:
+            sent.done(sent.told(outcome))
+
         try:
-            self._local.submit(sent.command, sent.done)
+            self._local.submit(sent.command, done)
         except Unavailable as fault:
-            self.answer([sent.done], [fault])
+            self.answer([done], [fault])
 
     def _send(self, address: str, part: list[Numbered]) -> None:
         message = next(self._messages)
         for number, _body in part:
             sent = self._waiting[number]
-            sent.address, sent.message = address, message
+            sent.address, sent.message, sent.sent_at = address, message, self._now()
         self._among.say(address, encode(Asked(self._among.address, part)), message)
 
     # -- who writes
@@ -264,21 +281,22 @@ class NodeTransport:
             self._look_soon(LOOK_SECONDS)
 
     def _send_again(self, writes: str) -> None:
-        """What was sent to a node that writes no more gets no answer: send it again where that is safe."""
+        """What was sent to a node that writes no more, or long ago, is sent again where that is safe."""
+        late = self._now() - self._among.seconds
         for number, sent in list(self._waiting.items()):
-            if sent.address in {"", writes}:
+            if not sent.address or (sent.address == writes and (sent.doubt or sent.sent_at > late)):
                 continue
             if is_repeatable(sent.command):
-                sent.address = ""
+                sent.address, sent.doubt = "", True
                 self._unsent.append(number)
-            else:
+            elif sent.address != writes:
                 self._fail(number, Unavailable(UNKNOWN, unknown=True))
 
     def _end_what_is_late(self) -> None:
         late = self._now() - PATIENT_SPANS * self._among.seconds
         for number, sent in list(self._waiting.items()):
             if sent.since < late:
-                unknown = bool(sent.address)
+                unknown = bool(sent.address) or sent.doubt
                 self._fail(number, Unavailable(UNKNOWN if unknown else NOBODY, unknown=unknown))
         for one in [one for one in self._unseen if one[1] < late]:
             self._unseen.remove(one)
@@ -342,7 +360,7 @@ class NodeTransport:
             sent = self._waiting.pop(number, None)
             if sent is not None:
                 callers.append(sent.done)
-                told.append(outcome_of(body))
+                told.append(sent.told(outcome_of(body)))
         if not callers:
             return
         if sequence <= self._among.reached:
@@ -392,9 +410,16 @@ class NodeTransport:
 
     def say_to_all(self, word: Word) -> None:
         """Say something to every other node, without waiting."""
-        payload = encode(word)
+        payload, kind = encode(word), type(word)
         if len(payload) < self._among.room:
+            self._untold.discard(kind)
             self._among.say_to_all(payload)
+        elif kind not in self._untold:
+            self._untold.add(kind)
+            log.error(
+                "what other nodes have to know of this one is larger than a message can be",
+                extra={"word": kind.__name__, "bytes": len(payload)},
+            )
 
     # -- how it is, and its end
 

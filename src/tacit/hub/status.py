@@ -84,7 +84,9 @@ def _stream(standing: StreamStanding) -> dict[str, object]:
         "writer": standing.holder or None,
         "lease_changes": standing.lease_changes,
         "lag": standing.lag,
+        "behind_snapshot": standing.behind_snapshot,
         "reconnects": standing.reconnects,
+        "clock_off_s": round(standing.clock_off, 3),
         "batches": asdict(standing.counts),
     }
 

@@ -71,10 +71,19 @@ class StreamStanding:
     replicas: tuple[Replica, ...] = ()
     wrong: tuple[str, ...] = ()
     holder: str = ""
+    snapshot: int = 0
+    """The sequence that the newest snapshot holds the ledger up to; 0 where there is none."""
     silent: tuple[str, ...] = field(default=())
     """Which of the servers that the operator named do not answer."""
+    clock_off: float = 0.0
+    """Seconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
 
     @property
     def lag(self) -> int:
         """How many messages the stream has that are not applied here."""
         return max(0, self.end - self.applied)
+
+    @property
+    def behind_snapshot(self) -> int:
+        """How many messages a node that joins would read."""
+        return max(0, self.end - self.snapshot)

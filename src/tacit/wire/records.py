@@ -136,15 +136,11 @@ def contact_tag(relay: str, contact: str) -> str:
 
 def read_statement(raw: bytes) -> Statement:
     """The statement in `raw`; `Refused` when it is not canonical or a key has not 32 bytes."""
-    found = canonical_object(raw)
-    if found is None:
-        raise Refused(
-            codes.BAD_ENVELOPE, "a key statement is one JSON object in canonical form", row="A2ACP-021"
-        )
     try:
-        statement = msgspec.convert(found, Statement)
+        statement = msgspec.convert(canonical_object(raw), Statement)
     except msgspec.ValidationError:
-        raise Refused(codes.BAD_ENVELOPE, "a key statement lacks a field", row="A2ACP-021") from None
+        said = "a key statement is one JSON object in canonical form, with all its fields"
+        raise Refused(codes.BAD_ENVELOPE, said, row="A2ACP-021") from None
     address.parse(statement.address)
     for key in (statement.signing_key, statement.agreement_key, statement.previous_signing_key):
         if key is not None and (decoded := unb64(key)) is not None and len(decoded) == 32:

@@ -4,6 +4,7 @@ import pytest
 from tests.conformance.write_packet_vectors import BODIES, NEED
 
 from tacit.agent.packets import formats, packet, permissions, schemas
+from tacit.agent.packets.shapes import MalformedPacket
 from tacit.base.errors import Refused
 
 
@@ -51,6 +52,16 @@ def test_a_hint_that_came_is_discarded(kind):
     }
     kept = schemas.normalised(kind, body)["context_unavailable"]
     assert kept == [{"field": "dietary", "status": "declined", "hint": None}]
+
+
+@pytest.mark.spec("A2ACP-197")
+@pytest.mark.parametrize("rule", ["first_write_wins", "Last_Write_Wins", ""])
+def test_a_space_whose_conflicts_end_in_another_way_is_not_entered(rule):
+    invited = copy.deepcopy(BODIES["space_invite"])
+    schemas.check_in("space_invite", invited)
+    invited["space"]["conflict_resolution"] = rule
+    with pytest.raises(MalformedPacket, match="conflict_resolution"):
+        schemas.check_in("space_invite", invited)
 
 
 @pytest.mark.spec("A2ACP-036")

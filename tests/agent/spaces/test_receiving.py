@@ -502,3 +502,12 @@ def test_a_comparison_is_answered_once_with_what_is_missing_and_so_often_a_minut
         assert anna.take(BEN, field_versions=known, answer=True) == []
     assert anna.take(BEN, field_versions={}) == ["space_comparisons"]
     assert anna.take(CARL, field_versions=known, answer=True) == []
+
+
+@pytest.mark.spec("A2ACP-201")
+def test_a_field_that_is_called_like_a_secret_is_asked_back_by_the_name_that_the_other_said() -> None:
+    anna = Replica()
+    anna.own["allergies"] = "peanuts"
+    lost = {"peanuts": {"v": 2, "at": rfc3339(Moment(anna.now - HOUR)), "by": anna.me}}
+    assert anna.take(BEN, field_versions=lost, answer=True) == []
+    assert [one.get("wanted") for one in anna.told(BEN)] == [["peanuts"]]

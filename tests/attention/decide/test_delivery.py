@@ -81,6 +81,14 @@ def test_a_knock_carries_no_content_and_a_broken_delivery_is_told_apart() -> Non
     found = delivered(event("the secret sauce is vinegar", reply_to="x"), where=thread(participants={"lead"}))
     assert "content" not in found
     assert "vinegar" not in str(found)
+    file = {"kind": "file", "title": "recipe.pdf", "path": "blobs/" + "a" * 64}
+    shown = delivered(event("a recipe", to=["lead"], attachments=[file]))
+    assert "blobs/" in str(shown)
+    knock = delivered(
+        event("a recipe", reply_to="x", attachments=[file]), where=thread(participants={"lead"})
+    )
+    assert "content" not in knock
+    assert "blobs/" not in str(knock)
     assert faults(found) == []
     assert faults({**found, "content": "x"}) == ["content"]
     assert "policy" in faults({**found, "policy": "may_respond_twice"})

@@ -129,6 +129,16 @@ def test_the_hub_is_told_when_an_offer_that_nobody_took_must_be_assigned(house: 
     assert timers.assign_at(offer.at, house.attention.settings) in due
 
 
+@pytest.mark.spec("C2A-155")
+@pytest.mark.parametrize("given", [{}, {"ttlMs": 60_000}])
+def test_the_hub_is_told_when_a_claim_runs_out(house: House, given: dict[str, int]) -> None:
+    asked = house.say(GROUP, "user", "@ann please rebuild the index")
+    house._effects.clear()
+    assert house.call("ann", "chat.claim", eventId=asked.id, **given)["ok"]
+    [held] = house.attention.claims.of_session("ann", house.clock.now())
+    assert held.expires_at in {one.at for one in house._effects if isinstance(one, TimerDue)}
+
+
 def test_attention_that_begins_late_reads_what_was_said_lately_and_no_further(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,3 +51,15 @@ def test_a_list_from_a_cursor_goes_on_over_its_pages(house: House, monkeypatch: 
     assert shown(house, "list_events", cursor="0", limit=2) == ["zero", "one"]
     found = shown(house, "list_events", cursor="0", limit=2, policy="must_respond")
     assert found == [asked.data["text"]]
+
+
+@pytest.mark.spec("C2A-140")
+@pytest.mark.parametrize(
+    ("given", "found"), [({"cursor": "0"}, ["soon", "@ann is it?"]), ({}, ["@ann is it?"])]
+)
+def test_of_what_waits_a_report_goes_on_over_notices_and_the_last_are_messages(
+    house: House, given: dict[str, str], found: list[str]
+) -> None:
+    house.do(GROUP, "system", "system.notify", kind="info", target_actor_id="ann", message="soon")
+    house.say(GROUP, "user", "@ann is it?")
+    assert shown(house, "list_events", openOnly=True, **given) == found

@@ -24,6 +24,8 @@ from tests.attention.world import Room, event, three
         ({"to": ["lead"], "conversation": {"kind": "channel", "id": "C1"}}, "channel"),
         ({"conversation": {"kind": "dm"}, "to": ["lead", "worker"]}, "dm"),
         ({"conversation": {"kind": "nonsense"}}, "channel"),
+        ({"to": "lead"}, "channel"),
+        ({"to": {"lead": 1}}, "channel"),
         ({"conversation": {"kind": "system"}}, "system"),
     ],
 )

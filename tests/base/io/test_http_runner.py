@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
 from contextlib import asynccontextmanager
@@ -68,3 +69,21 @@ async def test_what_cannot_be_read_is_refused_with_a_code(answer, code, request_
     assert "could not be read" in caplog.text
     assert "secret" not in caplog.text
     assert "127.0.0.1" not in "".join(record.getMessage() for record in caplog.records)
+
+
+async def test_what_is_packed_stays_packed():
+    """A few bytes may unpack to very many: who wants that does it within bounds of its own."""
+    packed = gzip.compress(b"many " * 1000)
+
+    async def size(request: web.Request) -> web.Response:
+        return web.Response(text=str(len(await request.read())))
+
+    app = web.Application()
+    app.router.add_post("/", size)
+    runner = Runner(app, at_the_hub, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+    _, body = await said_to(runner.addresses[0][1], head % len(packed) + packed)
+    await runner.cleanup()
+    assert int(body) == len(packed)

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.base.io.sqlite import Checkpointer, Schema, connect, damage_hint
+from tacit.base.io.sqlite import Checkpointer, Schema, connect, damage_hint, is_checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,16 @@ def test_commits_are_synced_and_logged_ahead(path: Path) -> None:
     assert value(connection, "PRAGMA synchronous") == 2
     assert value(connection, "PRAGMA wal_autocheckpoint") == 0
     connection.close()
+
+
+def test_the_pages_of_a_new_file_carry_checksums_where_that_is_asked_for(path: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.db"
+    for one, checked in ((path, True), (plain, False)):
+        connection = connect(one, checked=checked)
+        Schema(77, (ONE,)).migrate(connection, one)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+    assert (is_checked(path), is_checked(plain)) == (True, False)
 
 
 def test_a_schema_with_two_steps_brings_an_old_file_forward(path: Path) -> None:

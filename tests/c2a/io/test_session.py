@@ -109,6 +109,27 @@ async def test_a_delivery_that_comes_again_on_a_new_line_is_still_one(peer, sess
     assert (await peer.answer_to(again))["result"]["accepted"]
 
 
+@pytest.mark.spec("C2A-160", "C2A-162")
+async def test_on_every_line_what_was_agreed_is_heard_before_what_came_with_it(peer, session):
+    hearing = Hearing(session)
+    await hearing.next(Connected)
+    peer.hasty.append(delivery("e1"))
+    await peer.cut()
+    await hearing.next(Disconnected)
+    heard = [await hearing.next((Connected, Delivery)) for _ in range(2)]
+    assert [type(one) for one in heard] == [Connected, Delivery]
+    assert await heard[1].accept()
+    assert (await peer.answer_to("hasty"))["result"]["duplicate"] is False
+
+
+async def test_whoever_waits_for_a_session_that_is_closed_is_told(peer):
+    async with AgentSession(peer.url, "token", habits=QUICK) as session:
+        await session.is_up()
+    async with asyncio.timeout(WAIT):
+        with pytest.raises(Unavailable):
+            await session.is_up()
+
+
 async def test_a_new_line_says_what_was_accepted_last(peer, session):
     hearing = Hearing(session)
     await peer.deliver(delivery("e1"))
@@ -290,6 +311,13 @@ async def test_a_token_that_the_hub_does_not_know_ends_the_session(peer):
             await Hearing(session).next(Connected)
         with pytest.raises(Refused):
             await session.call("chat.list_events")
+
+
+async def test_a_hub_without_the_door_ends_the_session(peer):
+    async with AgentSession(peer.url + "/elsewhere", "token", habits=QUICK) as session:
+        with pytest.raises(Refused) as refused:
+            await session.is_up()
+    assert refused.value.code == "unknown_op"
 
 
 async def test_a_hub_that_is_away_is_waited_for_and_then_called_unavailable(unused_tcp_port):

@@ -19,6 +19,8 @@ async def test_a_persons_answer_is_told_to_the_harness_that_asked(stage, op, rea
         question = {"key": "k1", "eventId": event["id"], "kind": "command", "title": "make deploy"}
         asked = await ann.call("chat/permission", **question)
         assert asked["state"] == "asked"
+        early = await stage.steer("revoke", approval_id=asked["approvalId"])
+        assert (early.status, early.code) == (404, "event_not_found"), "nothing is allowed for good yet"
         answered = await stage.steer(op, approval_id=asked["approvalId"], reason=reason)
         assert answered.status == 200, answered.body
         note = await ann.note("notifications/permission")

@@ -446,6 +446,12 @@ async def test_every_delivery_claim_call_and_refusal_is_written_down(stage):
         ("ben", "chat.send_message", "claim_conflict"),
     ):
         assert expected in audits
+    with refused("event_not_found"):
+        await ben.call("chat.read_thread", threadId="evt_none")
+    noted = await stage.recorded("audit", what="chat.read_thread", session="ben")
+    assert [(one["code"], one["row"]) for one in noted] == [("event_not_found", "C2A-141")]
+    reads = {one["what"]: one.get("details") for one in await stage.recorded("audit", session="ann")}
+    assert (reads["chat.read_thread"], reads["chat.search"]) == ({"thread": event["id"]}, None)
     # A text is never quoted in the audit.
     assert "disk" not in str(await stage.recorded("audit"))
     assert "Let me" not in str(await stage.recorded("audit"))

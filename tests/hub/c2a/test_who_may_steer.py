@@ -38,6 +38,21 @@ async def test_a_guest_calls_off_nothing_of_others_and_sends_nobody_away(stage: 
     assert (await stage.steer("reassign", event_id=again["id"], to="ben")).status == 200
 
 
+@pytest.mark.spec("C2A-199", "CCCS-042")
+async def test_a_token_of_another_group_steers_nothing_here_though_it_is_the_same_persons(
+    stage: Stage,
+) -> None:
+    ann = await stage.agent("ann")
+    bea = await stage.person("bea")
+    asked = await stage.tell("@ann which region first?", bea)
+    await ann.delivery(asked)
+    other = await stage.group("Other")
+    made = await stage.ok("POST", f"/v1/groups/{other}/people", json={"principal": "usr:bea"})
+    answer = await stage.steer("cancel", token=made["token"], event_id=asked["id"])
+    assert (answer.status, answer.code) == (403, "permission_denied")
+    assert (await stage.steer("cancel", token=bea, event_id=asked["id"])).body["cancelled"] == ["ann"]
+
+
 @pytest.mark.spec("C2A-117")
 async def test_only_an_answer_makes_a_question_answered(stage: Stage) -> None:
     ann = await stage.agent("ann")

@@ -109,6 +109,20 @@ def test_a_message_that_was_taken_back_is_in_no_byte_of_the_folder(world: World)
     assert holding(world.folder) == []
 
 
+@pytest.mark.spec("C2A-187")
+def test_the_ids_of_a_message_in_clowl_go_with_it(world: World) -> None:
+    def known() -> list[object]:
+        with closing(connect(world.folder / DATABASE, readonly=True)) as connection:
+            return connection.execute("SELECT mid FROM speech ORDER BY mid").fetchall()
+
+    for mid in ("m1", "m2"):
+        event = world.say("g_one", "ann", "spoken", clowl={"mid": mid, "tid": "t", "p": "INF"})
+    assert known() == [("m1",), ("m2",)]
+    take_back(world, event)
+    assert known() == [("m1",)]
+    world.assert_rebuilds()
+
+
 def test_private_words_and_files_that_others_have_too(world: World) -> None:
     shared = world.blob("g_one", "ann", FILE)
     event = world.say("g_one", "ann", WORD, to=["bob"], attachments=[{"path": shared}], **DM)

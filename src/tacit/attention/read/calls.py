@@ -1,11 +1,13 @@
 """Calls: the places in a person's prose where somebody is called by name (C2A-034, C2A-114).
 
-With a sign: `@ada` anywhere, in any script (`请@ada看一下`, `@adaさん`), in a row (`@ada/@bob`), emphasised
-(`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is quoted with or was told
-("carl asked @ada"), and not whom the same breath takes out again ("@ada not you @bob"). Without a sign: at
-the start, as "ada:", "ada, bob:", "ada and bob:", "hey ada", "nvm ada", "ada?" or before a word that asks
-("ada which branch"), and at the end as "..., ada?". What greets, joins and asks there is the lexicon's, in
-every language. A name that is also a common word is called without a sign only where a mark says so.
+With a sign: `@ada` anywhere, in any script (`请@ada看一下`, `@adaさん`), in a row (`@ada/@bob`,
+`@ada+@bob`), emphasised (`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is
+quoted with or was told ("carl asked @ada"), and not whom the same breath takes out again ("@ada not you
+@bob"). Without a sign: at the start, as "ada:", "ada, bob:", "ada and bob:", "hey ada", "nvm ada", "ada?" or
+before a word that asks ("ada which branch", "so ada which branch?"), and at the end as "..., ada?" or after
+words that are whole without it ("what do you think ada?", not "did you see ada?"). What greets, joins and
+asks there is the lexicon's, in every language. A name that is also a common word is called without a sign
+only where a mark says so.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _LONGEST_NAME: Final = 4
 """Words of a name that is called without a sign."""
 _NOBODY: Final[frozenset[str]] = frozenset()
+_LED: Final = 40
+"""Characters before a name that say whether it is called."""
 _READ: Final = 2_000
 """Characters in which a name is looked for that is not called."""
 _QUOTED: Final = re.compile(
@@ -72,7 +76,10 @@ _ALONE: Final = re.compile(rf"\s*[?!]+{_SOLID}|\s*\Z")
 _ASKS: Final = re.compile(
     rf"\s+{in_any('after_name', spaced=True)}(?!\w)|\s*{in_any('after_name', spaced=False)}", re.IGNORECASE
 )
-_AT_END: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*(\?*)[\s.!]*\Z")
+_WHOLE: Final = re.compile(
+    rf"(?:\A|(?<=[\s,.!?])){in_any('before_last_name', spaced=True)}[.!]*\Z", re.IGNORECASE
+)
+"""Words that are whole without a name behind them: whoever is named there is called."""
 _COMMON: Final = frozenset(
     (  # noqa: SIM905 - words read best as prose
         "lead test tests deploy build review reviewer ops support dev bot admin help helper docs web api "
@@ -123,12 +130,12 @@ def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
     before = -1
     for match in roster.mention.finditer(prose):
         start, end = match.span()
-        if prose[start - 1 : start] == "/" and before != start - 1:
+        if prose[start - 1 : start] in {"/", "+"} and before != start - 1:
             continue  # a path, not a row of names
         if any(one <= start < other for one, other in quoted) or _is_annotation(prose, match, roster):
             continue
         before = end
-        led = prose[max(0, start - 40) : start]
+        led = prose[max(0, start - _LED) : start]
         if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(led) or _TOLD_BEFORE.search(led)):
             yield CalledName(start, end, match.group(1), CallStrength.SIGNED)
 
@@ -138,7 +145,7 @@ def _is_annotation(prose: str, match: re.Match[str], roster: Roster) -> bool:
     if _DECLARES.match(prose, match.end()):
         return True
     written = match.group(1)
-    before = prose[max(0, match.start() - 40) : match.start()]
+    before = prose[max(0, match.start() - _LED) : match.start()]
     if written.casefold() not in _COMMON or not before.rstrip()[-1:].isalnum() or GREETING.fullmatch(before):
         return False
     if _CODE.search(prose[:_READ]) is None:
@@ -180,7 +187,9 @@ def _opening(prose: str, roster: Roster) -> list[CalledName]:
         found[-1] = found[-1]._replace(end=mark.end())
         return found
     if not common and (
-        greeting is not None or _ALONE.match(prose, end) or (opener is None and _ASKS.match(prose, end))
+        greeting is not None
+        or _ALONE.match(prose, end)
+        or ((opener is None or "?" in prose) and _ASKS.match(prose, end))
     ):
         return found
     return []
@@ -205,16 +214,19 @@ def _name_at(prose: str, place: int, roster: Roster) -> CalledName | None:
 
 
 def _closing(prose: str, roster: Roster) -> list[CalledName]:
-    """The name that a text ends with, after a comma."""
-    match = _AT_END.search(prose, max(0, len(prose) - 80))
-    if match is None or roster.principal(match.group(1)) is None:
+    """The name that a text ends with: after a comma, or after words that are whole without it."""
+    body = prose.rstrip(" \t\n.!?")
+    start = body.rfind(" ") + 1
+    name = body[start:]
+    if not start or roster.principal(name) is None:
         return []
-    meant = bool(match.group(2)) or match.group(1).casefold() not in _COMMON
-    return [
-        CalledName(
-            match.start(),
-            match.start(2),
-            match.group(1),
-            CallStrength.BARE if meant else CallStrength.DOUBTFUL,
-        )
-    ]
+    asked = prose.find("?", len(body))
+    end = asked if asked >= 0 else len(prose)
+    is_common = name.casefold() in _COMMON
+    before = body[max(0, start - _LED) : start].rstrip()
+    if before.endswith(","):
+        strength = CallStrength.DOUBTFUL if is_common and asked < 0 else CallStrength.BARE
+        return [CalledName(body.rindex(",", 0, start), end, name, strength)]
+    if not is_common and _WHOLE.search(before):
+        return [CalledName(start, end, name, CallStrength.BARE)]
+    return []

@@ -87,7 +87,7 @@ def inherits(data: Mapping[str, Any]) -> bool:
 def recipients(data: Mapping[str, Any]) -> Sequence[str]:
     """The recipient tokens of a message."""
     given: object = data.get("to")
-    if not given or not isinstance(given, list):
+    if not isinstance(given, list):
         return ()
     return [token for token in cast("list[object]", given) if isinstance(token, str)]
 

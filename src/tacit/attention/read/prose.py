@@ -21,7 +21,7 @@ _QUOTED: Final = re.compile(r"^[ \t]*(?:>|&gt;)[^\n]*", re.MULTILINE)
 _URL: Final = re.compile(
     r"\b(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:|xmpp:|matrix:)[^\s<>\"]+", re.IGNORECASE
 )
-_MAIL: Final = re.compile(r"(?<![\w.+%-])[a-z0-9][a-z0-9_.+%-]*+@[\w-]+(?:\.[\w-]+)*", re.IGNORECASE)
+_MAIL: Final = re.compile(r"(?<![\w.+%@-])[a-z0-9][a-z0-9_.+%-]*+@[\w-]+(?:\.[\w-]+)*", re.IGNORECASE)
 _WORTH_A_LOOK: Final = re.compile(r"[`>@:]|~~~|&gt;|www\.", re.IGNORECASE)
 
 

@@ -116,7 +116,7 @@ class Roster:
         """`@name` with the longest name first, standing on its own (C2A-034)."""
         words = sorted({*self.names, *self.roles, *BROADCAST}, key=lambda name: (-len(name), name))
         return re.compile(
-            rf"(?:(?<!{_LETTER})(?<![@./+-])|(?<=/))@({'|'.join(map(re.escape, words))})"
+            rf"(?:(?<!{_LETTER})(?<![@./+-])|(?<=[/+]))@({'|'.join(map(re.escape, words))})"
             rf"(?!_*{_LETTER})(?![-.@/]\w)(?!['\u2019]s\b)(?! (?:annotation|decorator)s?\b)",
             re.IGNORECASE,
         )

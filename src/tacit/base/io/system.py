@@ -31,6 +31,11 @@ def both_clocks() -> tuple[Moment, int]:
     return Moment(time.time_ns() // 1000), time.clock_gettime_ns(steady) // 1000
 
 
+def steady_seconds() -> float:
+    """Seconds since some moment, for spans: nobody sets this clock, and sleep of the machine counts."""
+    return both_clocks()[1] / 1_000_000
+
+
 class SteadyClock:
     """Time that neither leaps nor goes back (`tacit.base.steady_time`); for any thread."""
 

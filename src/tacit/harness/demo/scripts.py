@@ -96,7 +96,12 @@ _HOW: Final = (
     "To bring a real one: `tacit join Lobby --as ada --driver codex -- --use-my-config`, or the same with "
     "`--driver claude`, or any program with `--driver command -- --text ./answer.sh`."
 )
+_WHO: Final = (
+    "You, kit, rio and me. Kit and rio share the role `backend`; all three of us are scripts. The list "
+    "beside the talk shows who is here and what they do now."
+)
 _ANSWERS: Final = (
+    (re.compile(r"\bwho(?:'s)?\b.*\b(here|there|around|else|you|this)\b", re.IGNORECASE), _WHO),
     (re.compile(r"\b(why|quiet|silent|nobody|others?)\b", re.IGNORECASE), _WHY),
     (re.compile(r"\b(agents?|codex|claude|join|add|real)\b", re.IGNORECASE), _HOW),
     (re.compile(r"\b(what|place|tacit|here)\b", re.IGNORECASE), _WHAT),

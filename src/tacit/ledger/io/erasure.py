@@ -80,7 +80,7 @@ class Erasing:
         forms = [first]
         newest = self._lookup.mark("edit", first.seq, "")
         found = self._lookup.at(newest[0]) if newest is not None else None
-        while found is not None and found.kind == "x.c2a.edit" and found.seq > first.seq:
+        while found is not None and found.kind == "x.c2a.edit":
             forms.append(found)
             found = self._lookup.event(str(found.data.get("supersedes")))
         return forms

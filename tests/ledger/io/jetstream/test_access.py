@@ -164,7 +164,7 @@ def test_a_connection_that_a_server_ends_for_good_is_made_anew(server: Server) -
 
 
 NEEDED = [
-    "TACIT.>", "TACIT_NODE.>", "$JS.API.STREAM.INFO.TACIT", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.MSG.GET.*",
+    "TACIT.>", "TACIT_NODE.>", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.MSG.GET.*",
     "$JS.API.STREAM.MSG.DELETE.*", "$JS.API.CONSUMER.CREATE.TACIT", "$JS.FC.TACIT.>", "_INBOX.>", "tacit.TACIT.>",
 ]  # fmt: skip
 HEARD = ["_INBOX.>", "tacit.TACIT.>"]

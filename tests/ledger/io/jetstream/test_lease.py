@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import SECOND, Moment
 from tacit.ledger.io.jetstream.cache import NODE, ServedStream
 from tacit.ledger.io.store import Options
 from tests.ledger.io.jetstream.servers import PATIENT, new_name
@@ -24,6 +26,16 @@ if TYPE_CHECKING:
 LONG = 3_600.0
 
 
+class OffClock:
+    """A machine's clock, so many seconds ahead."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+
+    def now(self) -> Moment:
+        return Moment(SystemClock().now() + int(self.seconds * SECOND))
+
+
 class Machine:
     """One machine that may serve the ledger."""
 
@@ -32,6 +44,7 @@ class Machine:
         self._server = server
         self._name = name
         self.served: ServedStream | None = None
+        self.clock = OffClock()
 
     def serve(self, seconds: float = LONG, *, alone: bool = False) -> Store:
         entropy = SeededEntropy(hash(self.folder))
@@ -44,6 +57,7 @@ class Machine:
             patience=PATIENT,
             lease_seconds=seconds,
             alone=alone,
+            clock=self.clock,
         )
         store, self.node = self.served.open(self.folder, Options(clock=HandClock(), entropy=entropy))
         store.start()
@@ -174,3 +188,45 @@ def test_a_copied_folder_takes_no_lease_from_a_node_that_lives(one: Machine, two
         with closing(two.serve()):
             assert one.node.holds
             assert not two.node.holds
+
+
+@pytest.mark.parametrize("seconds", [600.0, -600.0])
+def test_a_machine_whose_clock_is_off_takes_no_lease_until_it_is_set(one: Machine, seconds: float) -> None:
+    one.clock.seconds = seconds
+    with pytest.raises(Refused, match=r"600\.\d s (ahead of|behind)") as refused:
+        one.serve(seconds=1.0, alone=True)
+    assert refused.value.code == "clock_off"
+    with closing(one.serve(seconds=1.0)) as store:
+        assert one.served is not None
+        with pytest.raises(Unavailable, match="another hub may serve"):
+            create(store)
+        assert one.node.standing is not None
+        assert abs(one.node.standing().clock_off - seconds) < 60
+        one.clock.seconds = 0.0
+        until(lambda: is_done(lambda: create(store)))
+        assert one.node.standing().clock_off == 0
+
+
+def test_a_node_whose_clock_is_set_wrong_lets_the_next_one_write(one: Machine, two: Machine) -> None:
+    """The lease lasts an hour: it is given back, it does not expire."""
+    with closing(one.serve()) as first, closing(two.serve()) as second:
+        create(first)
+        one.clock.seconds = 600.0
+        assert one.served is not None
+        one.served.stream.connection.wait(one.served.lease._take_or_retake())
+        with pytest.raises(Unavailable, match="another hub may serve"):
+            say(first, "in ten minutes")
+        until(lambda: two.node.holds)
+        say(second, "now")
+        assert last(second) == 2
+
+
+def test_a_node_that_writes_sees_what_lands_late_from_one_that_did_before(one: Machine, two: Machine) -> None:
+    """Held back by the network until the next one had read the stream to its end. Nobody writes to that group again."""
+    with closing(one.serve()) as first, closing(two.serve()) as second:
+        create(first)
+        until(lambda: bool(second.read(lambda reader: reader.groups())) and last(second) == 1)
+        assert two.served is not None
+        two.served.lease._until = float("inf")
+        say(second, "landed late")
+        until(lambda: last(first) == 2)

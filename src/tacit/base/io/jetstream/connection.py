@@ -138,6 +138,8 @@ class StreamReply(msgspec.Struct):
     state: _State | None = None
     message: StoredMessage | None = None
     cluster: _Cluster | None = None
+    ts: str = ""
+    """What time it is there, when it tells about a stream."""
 
 
 class _Transport(TcpTransport):

@@ -6,26 +6,32 @@ the servers do: it has stopped before another can begin. What is in the ledger n
 nodes to write, the guards of the stream would keep every event once and in order. The lease keeps two of them
 from acting on the same events. A holder answers who it is and where it is spoken to. Whoever wants the lease
 asks for it now and then, and at once when its holder says that it lets go of it.
+
+A machine whose clock is not the servers' does not have it: whatever its holder writes bears its time, and no
+event of a group is older than the one before it, so that one fast clock would drag all others along.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from tacit.base.clock_offset import MOST, offset
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.io.system import SystemClock, steady_seconds
+from tacit.base.moment import SECOND, parse_rfc3339
 from tacit.base.shipping import Elsewhere, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.base.io.jetstream.connection import NatsConnection
+    from tacit.base.ports import Clock
 
 log: Final = logging.getLogger("tacit.ledger")
 SUFFIX: Final = "_NODE"
@@ -56,8 +62,9 @@ class Lease:
         replicas: int = 3,
         seconds: float = SECONDS,
         alone: bool = False,
+        clock: Clock | None = None,
     ) -> None:
-        """Takes the lease if nobody has it.
+        """Takes the lease if nobody has it and the machine's clock is right.
 
         `alone`: nothing else will do. Waits until that of a node that died has expired; `Refused` while one
         lives.
@@ -72,6 +79,9 @@ class Lease:
         self._sequence = 0
         self._until = 0.0
         self._hurry = asyncio.Event()
+        self._clock = clock or SystemClock()
+        self.clock_off = 0
+        """Microseconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
         self.changes = 0
         """How often it was won or lost since the start."""
         self._leave: Callable[[], Awaitable[None]] | None = None
@@ -83,7 +93,7 @@ class Lease:
     @property
     def is_held(self) -> bool:
         """May this node write to the ledger now?"""
-        return time.monotonic() < self._until
+        return steady_seconds() < self._until
 
     async def _open(self, replicas: int, *, alone: bool) -> None:
         wanted = {
@@ -97,7 +107,7 @@ class Lease:
             "max_age": int(self.seconds * 1_000_000_000),
             "duplicate_window": int(self.seconds * 1_000_000_000),
         }
-        await self._connection.require_permitted(self._name, "CREATE")
+        await self._connection.require_permitted(self._name, "INFO", "CREATE")
         made = await self._connection.ask(self._name, "CREATE", wanted)
         if made.error is not None:
             raise Refused("no_stream", f"the lease cannot be kept (NATS error {made.error.err_code})")
@@ -110,6 +120,8 @@ class Lease:
 
     async def _wait_until_free(self) -> None:
         while (holder := await self.holder()) is None:
+            if self._is_off:
+                raise Refused("clock_off", f"{self._off_by()}; set it, then start again")
             await asyncio.sleep(self.seconds / RENEWALS)
             if await self._take_or_retake():
                 return
@@ -143,11 +155,44 @@ class Lease:
 
     async def _take_or_retake(self) -> bool:
         """The second time by what the first has learnt."""
+        await self._compare_clocks()
+        if self._is_off:
+            await self._let_go()
+            return False
         return await self._take() or await self._take()
+
+    @property
+    def _is_off(self) -> bool:
+        return abs(self.clock_off) > MOST
+
+    def _off_by(self) -> str:
+        where = "ahead of" if self.clock_off > 0 else "behind"
+        return (
+            f"this machine's clock is {abs(self.clock_off) / SECOND:.1f} s {where} that of the NATS servers"
+        )
+
+    async def _compare_clocks(self) -> None:
+        """Without an answer what was known holds."""
+        before = self._clock.now()
+        try:
+            reply = await self._connection.ask(self._name, "INFO", {}, tries=1)
+        except Unavailable:
+            return
+        if (told := parse_rfc3339(reply.ts)) is None:
+            return
+        was_off, self.clock_off = self._is_off, offset(before, told, self._clock.now())
+        if self._is_off and not was_off:
+            log.error("%s: it does not write", self._off_by())
+
+    async def _let_go(self) -> None:
+        """Write no more, now, and let another begin."""
+        if self.is_held:
+            self._until = 0.0
+            await self._give_back()
 
     async def _take(self) -> bool:
         """Write it anew, if it is ours or nobody's."""
-        began = time.monotonic()
+        began = steady_seconds()
         answer = await self._connection.publish(
             f"{self._name}.holder", msgspec.json.encode(self._holder), {GUARD: str(self._sequence)}
         )

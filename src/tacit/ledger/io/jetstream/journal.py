@@ -120,14 +120,13 @@ class JetStreamJournal(SqliteJournal):
         ]
         tries = self._stream.tries
         tracked = [(shipment, Tracking(shipment.batch_id, tries)) for shipment in shipments]
-        kept, failed = set[str](), dict(blocked)
+        ends, failed = dict[str, int](), dict(blocked)
         for shipment, tracking in zip(shipments, self._stream.carry(tracked), strict=True):
             groups = [part.group_id for part in shipment.parts]
             match tracking.fate:
                 case Fate.KEPT:
-                    kept.update(groups)
                     first = tracking.sequence - len(groups) + 1
-                    self._note({group: first + number for number, group in enumerate(groups)})
+                    ends.update((group, first + number) for number, group in enumerate(groups))
                 case Fate.UNKNOWN:
                     self._unsettled.update(dict.fromkeys(groups, shipment))
                     failed.update(dict.fromkeys(groups, Unavailable(UNKNOWN, unknown=True)))
@@ -135,9 +134,11 @@ class JetStreamJournal(SqliteJournal):
                     failed.update(dict.fromkeys(groups, Unavailable(DECLINED)))
                 case _:
                     pass
+        self._note(ends)
+        kept = frozenset(ends)
         if kept != self._staged.keys():
-            raise Stale(frozenset(kept), {name: fault for name, fault in failed.items() if fault is not None})
-        return frozenset(kept)
+            raise Stale(kept, {name: fault for name, fault in failed.items() if fault is not None})
+        return kept
 
     def require_open(self) -> None:
         """Raise `Unavailable` unless the lease is held and the stream answers."""
@@ -273,7 +274,8 @@ class JetStreamJournal(SqliteJournal):
 
     def _note(self, ends: dict[str, int]) -> None:
         """These groups end there now; the stream is applied up to there, if nobody else wrote in between."""
-        for group, sequence in ends.items():
+        # In the stream's order, which need not be that of sending: else a gap would seem to be left.
+        for group, sequence in sorted(ends.items(), key=lambda end: end[1]):
             self._noted = max(self._noted, sequence)
             self._keep_end(group, sequence)
             if group == HUB:

@@ -2,13 +2,16 @@
 
 Its writer's thread has two sources. With the lease it decides commands; without, it applies what the stream
 brings, through the same steps, so that readers and followers here cannot tell the difference. Whoever wins
-the lease reads what the leader has to its end before it decides anything. Nodes speak to each other over
-plain NATS: at most once, and in order from one to another.
+the lease reads what the leader has to its end before it decides anything. What the network held back of one
+that had it before may land after that: the holder looks now and then whether the stream has more than it
+wrote. Nodes speak to each other over plain NATS: at most once, and in order from one to another.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import TacitError, Unavailable
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.ledger")
+LOOK_SECONDS: Final = 2.0
+"""How often a node that writes looks whether the stream has what it did not write."""
 
 
 def _woken(_outcome: object) -> None:
@@ -54,6 +59,11 @@ class FollowingWriter(WriterThread):
     def reached(self) -> int:
         """Up to which sequence the stream is applied here."""
         return self._journal.reached
+
+    @property
+    def gapless(self) -> int:
+        """Everything up to this sequence is applied here."""
+        return self._journal.gapless
 
     def be_sure(self) -> None:
         """Read what the leader has to its end before anything else is decided."""
@@ -118,6 +128,7 @@ class Node:
         self._lease = lease
         self._writer = writer
         self.address: Final = address
+        self._looking: asyncio.Task[None] | None = None
         self.standing: Callable[[], StreamStanding] | None = None
         """How the stream stands, for operators; blocks."""
         self.on_change: Callable[[bool], None] = lambda _holds: None
@@ -147,6 +158,21 @@ class Node:
         """Write or follow from now on, as the lease says; on the connection's loop."""
         self._lease.on_change = self._changed
         self._take_part(holds=self.holds)
+        self._looking = asyncio.get_running_loop().create_task(self._look())
+
+    async def _look(self) -> None:
+        """What the stream had a while ago and is not applied yet, somebody else wrote."""
+        end = 0
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if not self.holds:
+                end = 0
+                continue
+            if end > self._writer.gapless:
+                self._writer.be_sure()
+            with suppress(Unavailable):
+                reply = await self._connection.ask(self._ledger, "INFO", {}, tries=1)
+                end = reply.state.last_seq if reply.state is not None else 0
 
     def _changed(self, holds: bool) -> None:
         self._take_part(holds=holds)
@@ -161,6 +187,9 @@ class Node:
 
     async def end(self) -> None:
         """Follow no more; on the connection's loop."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
         await self._writer.following.close()
 
     def give_up(self) -> None:

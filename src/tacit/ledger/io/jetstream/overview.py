@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
 from tacit.base.io.jetstream.safety import unsafe, wanted_config
+from tacit.base.moment import SECOND
 from tacit.ledger.standing import Replica, StreamStanding
 
 if TYPE_CHECKING:
     from tacit.base.io.jetstream.connection import StreamReply
     from tacit.base.io.jetstream.lease import Lease
     from tacit.ledger.io.jetstream.node import FollowingWriter
+    from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
     from tacit.ledger.io.jetstream.stream import JetStream
 
 
-def standing_of(stream: JetStream, lease: Lease, writer: FollowingWriter) -> StreamStanding:
+def standing_of(
+    stream: JetStream, lease: Lease, writer: FollowingWriter, snapshots: LedgerSnapshots
+) -> StreamStanding:
     """What can be learnt now, without waiting for servers that do not answer; blocks."""
-    return stream.connection.wait(_standing(stream, lease, writer))
+    standing = stream.connection.wait(_standing(stream, lease, writer))
+    try:
+        newest = snapshots.newest() if standing.reached else None
+    except TacitError:
+        newest = None
+    return replace(standing, snapshot=newest.sequence) if newest is not None else standing
 
 
 async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) -> StreamStanding:
@@ -44,6 +54,7 @@ async def _standing(stream: JetStream, lease: Lease, writer: FollowingWriter) ->
         wrong=tuple(unsafe(reply.config, wanted_config(stream.name, stream.replicas))) if reply else (),
         holder=holder.machine if holder is not None else "",
         silent=tuple(await connection.silent_servers()),
+        clock_off=lease.clock_off / SECOND,
     )
 
 

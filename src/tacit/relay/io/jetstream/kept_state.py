@@ -13,15 +13,13 @@ has from before that copy: whoever follows may be one copy late.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
-from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
-from tacit.base.io.jetstream.connection import GUARD
-from tacit.base.shipping import Taken
+from tacit.base.io.jetstream.kept_pieces import PIECE, KeptPieces
 from tacit.relay.io.jetstream.journal import shortened_config
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from tacit.relay.io.jetstream.journal import RelayJournal
 
 SUFFIX: Final = "_STATE"
-PIECE: Final = 512 * 1024
 MOST_MESSAGES: Final = 50_000
 MOST_BYTES: Final = 256 * 1024 * 1024
 LONGEST: Final = 1800 * 1_000_000
@@ -60,31 +57,20 @@ class KeptState:
         self, connection: NatsConnection, relay: str, replicas: int, clock: Clock, entropy: Entropy
     ) -> None:
         """Makes the stream when there is none, and refuses one that is not safe."""
-        self.name: Final = relay + SUFFIX
-        self._connection = connection
+        self._pieces = KeptPieces(connection, shortened_config(relay + SUFFIX, replicas))
         self._clock = clock
         self._entropy = entropy
-        connection.wait(connection.entrust(shortened_config(self.name, replicas)))
 
     def head(self) -> tuple[StateHead, int]:
         """The head, and the sequence under which it stands; 0 when there is none yet."""
-        found = self._message("head")
-        if found is None:
-            return NO_STATE, 0
-        return msgspec.json.decode(found[1], type=StateHead), found[0]
+        payload, sequence = self._pieces.head()
+        return (msgspec.json.decode(payload, type=StateHead) if sequence else NO_STATE), sequence
 
     def fetch(self, head: StateHead, file: Path) -> None:
         """Write the kept state into a file."""
-        digest = hashlib.sha256()
         with file.open("wb") as copy:
-            for number in range(head.pieces):
-                found = self._message(f"{head.copy}.{number}")
-                if found is None:
-                    raise Unavailable("the kept state is being replaced: try again")
-                digest.update(found[1])
-                copy.write(found[1])
-        if digest.hexdigest() != head.sha256:
-            raise Corrupt("the kept state is damaged", hint="restore the streams from a backup")
+            for piece in self._pieces.get(head.copy, head.pieces, head.sha256):
+                copy.write(piece)
 
     def keep_if_due(self, file: Path, journal: RelayJournal) -> None:
         """Make a copy if the journal has become long since the last one, or that one is old."""
@@ -115,46 +101,15 @@ class KeptState:
         if sequence < before.sequence:
             raise Unavailable("a newer state is kept already")
         self._drop_others(before.copy)
-        name, digest, number = self._entropy.draw(8).hex(), hashlib.sha256(), 0
+        name = self._entropy.draw(8).hex()
         with copy.open("rb") as file:
-            while piece := file.read(PIECE):
-                digest.update(piece)
-                self._publish(f"{name}.{number}", piece)
-                number += 1
-        now = int(self._clock.now())
-        head = StateHead(name, sequence, now, number, digest.hexdigest(), journal_bytes)
-        self._publish("head", msgspec.json.encode(head), guard)
-        self._purge("head", keep=1)
+            pieces, sha256 = self._pieces.put(name, iter(lambda: file.read(PIECE), b""))
+        head = StateHead(name, sequence, int(self._clock.now()), pieces, sha256, journal_bytes)
+        self._pieces.put_head(msgspec.json.encode(head), guard)
         self._drop_others(name)
         return before
 
-    def _publish(self, token: str, payload: bytes, guard: int = 0) -> None:
-        headers = {GUARD: str(guard), "Nats-Expected-Stream": self.name}
-        answer = self._connection.wait(self._connection.publish(f"{self.name}.{token}", payload, headers))
-        if isinstance(answer, Taken):
-            return
-        # Without an answer it may stand there all the same.
-        found = self._message(token)
-        if found is None or found[1] != payload:
-            raise Unavailable("the state cannot be kept now")
-
-    def _message(self, token: str) -> tuple[int, bytes] | None:
-        reply = self._connection.wait(
-            self._connection.ask(self.name, "MSG.GET", {"last_by_subj": f"{self.name}.{token}"})
-        )
-        return (reply.message.seq, reply.message.payload) if reply.message is not None else None
-
     def _drop_others(self, kept: str) -> None:
         """Purge the pieces of every other copy: one that was replaced, or never came to its end."""
-        asked = {"subjects_filter": f"{self.name}.*.0"}
-        reply = self._connection.wait(self._connection.ask(self.name, "INFO", asked))
-        for subject in reply.state.subjects if reply.state is not None else {}:
-            name = subject.split(".")[1]
-            if name != kept:
-                self._purge(f"{name}.>")
-
-    def _purge(self, token: str, keep: int = 0) -> None:
-        asked: dict[str, str | int] = {"filter": f"{self.name}.{token}"}
-        self._connection.wait(
-            self._connection.ask(self.name, "PURGE", {**asked, "keep": keep} if keep else asked)
-        )
+        for name in self._pieces.names() - {kept}:
+            self._pieces.purge(name)
