@@ -22,7 +22,12 @@ settings.load_profile("house")
 
 
 DRIVERS = {"codex", "claude", "acp", "openai", "command"}
-DEAR = {"tests/tools/test_mutate.py", "tests/cli/test_agent_keys.py", "tests/relay/test_nodes.py"}
+DEAR = {
+    "tests/tools/test_mutate.py",
+    "tests/cli/test_agent_keys.py",
+    "tests/relay/test_nodes.py",
+    "tests/nodes/test_faults.py",
+}
 """Modules whose tests share a server that takes seconds to start."""
 
 

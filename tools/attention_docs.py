@@ -16,7 +16,7 @@ from tacit.attention.decide.matrix import MATRIX
 from tacit.attention.decide.modes import SHOWS
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.read.cues import KEPT
-from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, TURN
+from tacit.attention.read.dialogue import ENGAGED, FIRST, KNOCK, LIKELY_S, SURE_S, TURN
 from tacit.attention.read.intent import PERFORMATIVES
 from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS
@@ -152,9 +152,9 @@ DIALOGUE = """\
 
 People name each other once and then just talk. For each channel the hub remembers the last {kept} lines, as who
 spoke to whom and when, and none of their words. A line in the open flow that names nobody and replies to nothing is
-compared with them: for every agent that it could go on with, a dozen cues (how many lines since each spoke to the
-other, who was last addressed by whom, whose turn it is, how fresh that is beside the author's exchange with another, how
-many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent.
+compared with them: for every agent that it could go on with, some cues (how many lines since each spoke to the
+other, who was last addressed by whom, whose turn it is, how fresh that is beside the author's exchange with another, who
+asked the room, how many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent.
 
 | confidence | what the agent gets |
 |---|---|
@@ -167,9 +167,13 @@ learnt from chats that people had labelled ("irc-disentanglement", Kummerfeld et
 is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model is asked, no text leaves the hub, and the
 same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
 between two nothing goes on, and nothing after thanks; after {sure} minutes, or where the two had no word yet, a line knocks
-at most (and where they had none, from {first} on);
+at most (and where they had none, from {first} on, or from {engaged} if the agent had just spoken to somebody else);
 whoever calls somebody else by name has turned to them; a question to whoever knows ("does anyone …?") is the room's;
 thanks oblige nobody; being sent away takes a name; and "never mind" without one calls a question off only until it is answered, later it is a remark.
+
+A name that is nearly written counts too: "clade: which port?" is claude's, and nobody else's, while claude is among those who
+wrote these lines. The word must open the line with a mark behind it, be no common word of the ten languages, and be the name
+but for signs, its beginning, or one letter off. `@clade` stays a call that nobody hears, and its author is told.
 
 An owner turns all this off with the setting `dialogue` (names only). `tacit why` and the page name the cues.
 """
@@ -178,7 +182,13 @@ An owner turns all this off with the setting `dialogue` (names only). `tacit why
 def dialogue() -> list[str]:
     """What dialogue is."""
     return DIALOGUE.format(
-        kept=KEPT, turn=TURN, knock=KNOCK, first=FIRST, likely=LIKELY_S // 60, sure=SURE_S // 60
+        kept=KEPT,
+        turn=TURN,
+        knock=KNOCK,
+        first=FIRST,
+        engaged=ENGAGED,
+        likely=LIKELY_S // 60,
+        sure=SURE_S // 60,
     ).splitlines()
 
 

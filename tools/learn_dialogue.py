@@ -31,6 +31,7 @@ from tacit.attention import Agent, Person, Roster, decide
 from tacit.attention.read import grade
 from tacit.attention.read.calls import in_passing
 from tacit.attention.read.cues import CUES, LookBack, OtherSide
+from tacit.attention.read.near_names import nearly_inside
 from tacit.attention.read.prose import prose
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339
@@ -39,7 +40,7 @@ from tacit.ledger.envelope import Event
 SEED = 20261118
 UNSEEN, OF = 2, 3
 """Days with this number, counted from 0 and modulo this, are judged and not learnt from."""
-TREES, LEAVES, RATE, FEWEST, CALM = 8, 16, 0.5, 60, 2.0
+TREES, LEAVES, RATE, FEWEST, CALM = 32, 8, 0.3, 60, 2.0
 IDLE = 0.6
 """What a line counts that the annotation aims at nobody: people left small remarks unlabelled."""
 TABLE = Path(__file__).parent.parent / "src" / "tacit" / "attention" / "read" / "grade_table.py"
@@ -73,11 +74,12 @@ def look(day: list[dict[str, Any]], number: int, rows: Rows) -> None:
         parsed = decide(event, roster, state).parsed
         assert parsed is not None
         attention.apply(event, at, parsed)
-        if not row["annotated"] or parsed.target.anybody or not state.floor:
+        settled = parsed.target.anybody or parsed.asks_room or parsed.nearly
+        if not row["annotated"] or settled or not state.floor:
             continue
         said = prose(row["text"])
         author = parsed.author.id
-        inside = in_passing(said, as_agents) - {author}
+        inside = (in_passing(said, as_agents) or nearly_inside(said, as_agents)) - {author}
         seen = LookBack(state.floor, author, as_agents.agents, at)
         aimed = {principals[name] for name in truth[row["n"]]}
         for who in seen.candidates(sorted(inside)):

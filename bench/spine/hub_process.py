@@ -9,7 +9,7 @@ from pathlib import Path
 import uvloop
 from bench.spine.processes import raise_open_files
 
-from tacit.hub.config import HubConfig, default_writer
+from tacit.hub.config import HubConfig, StreamPlan, default_writer
 from tacit.hub.server import Server
 
 
@@ -20,4 +20,7 @@ def ready(server: Server) -> None:
 if __name__ == "__main__":
     raise_open_files()
     writer = sys.argv[2] if len(sys.argv) > 2 else default_writer()
-    uvloop.run(Server(HubConfig(data=Path(sys.argv[1]), port=0, writer=writer)).run(ready))
+    # The stream's name, how many servers keep it, how long a lease lasts, and the servers.
+    name, replicas, lease, *servers = sys.argv[3:] or ("", "0", "0")
+    stream = StreamPlan(tuple(servers), name, int(replicas), lease_seconds=float(lease)) if servers else None
+    uvloop.run(Server(HubConfig(data=Path(sys.argv[1]), port=0, writer=writer, stream=stream)).run(ready))

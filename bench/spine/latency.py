@@ -61,7 +61,7 @@ class Pace:
         }
 
 
-async def _follow(running: RunningHub, group_id: str, on_text: Callable[[bytes], None]) -> WebSocket:
+async def follow(running: RunningHub, group_id: str, on_text: Callable[[bytes], None]) -> WebSocket:
     begun: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
     socket = await running.connect(lambda text: begun.done() or begun.set_result(text), running.tokens["a1"])
     last = await running.call("group", {"group_id": group_id})
@@ -91,7 +91,7 @@ async def receipts(plan: Plan) -> Case:
             bare = await websocket(port, "/echo", None, pace.received)
 
             async def followed() -> dict[str, float]:
-                follower = await _follow(running, group_id, pace.received)
+                follower = await follow(running, group_id, pace.received)
                 found = await pace.run(writer, plan.seconds)
                 follower.close()
                 return found

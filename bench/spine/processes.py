@@ -20,6 +20,8 @@ from bench.spine.wire import WebSocket, websocket
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from tacit.hub.config import StreamPlan
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE: Final = ROOT / "bench" / ".cache"
 
@@ -131,9 +133,14 @@ async def ask(socket: WebSocket, answer: asyncio.Future[bytes], method: str, par
 
 
 @contextlib.asynccontextmanager
-async def hub(data: Path, writer: str | None = None) -> AsyncIterator[RunningHub]:
-    """A hub on a data folder, with its writer where it stands by default or where it is told to."""
+async def hub(
+    data: Path, writer: str | None = None, stream: StreamPlan | None = None
+) -> AsyncIterator[RunningHub]:
+    """A hub on a data folder, or a node of a stream; its writer where it stands by default or is told to."""
     told = [writer] if writer is not None else []
+    if stream is not None:
+        numbers = (str(stream.replicas), str(stream.lease_seconds))
+        told = [writer or "thread", stream.stream, *numbers, *stream.servers]
     async with started("bench.spine.hub_process", str(data), *told) as (process, ready):
         yield RunningHub(ready["port"], process.pid, ready["token"])
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 SERVER = multiprocessing.get_context("forkserver")
@@ -71,8 +72,12 @@ class Started:
         log: Path,
         out: Path | None = None,
         folder: Path | None = None,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
-        """Errors go to the end of a file; output too, or else it is read from `stdout`."""
+        """Errors go to the end of a file; output too, or else it is read from `stdout`.
+
+        `prepare` is called in the process before the command is, for what no option says.
+        """
         reading, writing = SERVER.Pipe(duplex=False)
         given = (
             words,
@@ -81,6 +86,7 @@ class Started:
             str(log),
             None if out is None else str(out),
             writing,
+            prepare,
         )
         # A daemon is ended with its test process, and may have children: it is no pool's.
         self._process = SERVER.Process(target=_begin, args=given, daemon=True)
@@ -127,12 +133,13 @@ def _begin(
     log: str,
     out: str | None,
     pipe: Connection,
+    prepare: Callable[[], None] | None,
 ) -> None:
     _stream(0, os.open(os.devnull, os.O_RDONLY))
     _stream(1, os.dup(pipe.fileno()) if out is None else os.open(out, _APPEND, 0o600))
     _stream(2, os.open(log, _APPEND, 0o600))
     pipe.close()
-    _main(words, environment, folder)
+    _main(words, environment, folder, prepare)
 
 
 def _stream(number: int, opened: int) -> None:
@@ -140,7 +147,12 @@ def _stream(number: int, opened: int) -> None:
     os.close(opened)
 
 
-def _main(words: tuple[str, ...], environment: dict[str, str], folder: str) -> None:
+def _main(
+    words: tuple[str, ...],
+    environment: dict[str, str],
+    folder: str,
+    prepare: Callable[[], None] | None = None,
+) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
@@ -151,6 +163,8 @@ def _main(words: tuple[str, ...], environment: dict[str, str], folder: str) -> N
     sys.argv = ["tacit", *words]
     from tacit.cli.main import main
 
+    if prepare is not None:
+        prepare()
     try:
         main()
     finally:

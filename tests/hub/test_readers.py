@@ -106,24 +106,6 @@ async def test_whoever_holds_a_process_holds_no_other_ones(tmp_path: Path) -> No
         assert stuck not in {one.process_id for one in pool.processes}
 
 
-async def test_who_asks_much_on_a_socket_holds_no_more_than_its_place_either(tmp_path: Path) -> None:
-    async with with_processes(tmp_path) as (room, pool):
-        group = await room.group()
-        greedy = await room.actor(group, "greedy")
-        path = f"/v1/groups/{group}/timeline"
-        assert (await room.get(path)).status == 200
-        stuck = pool._free[-1].process_id
-        assert stuck is not None
-        os.kill(stuck, signal.SIGSTOP)
-        async with room.socket(None) as socket:
-            await socket.call("authenticate", token=greedy)
-            for _ in range(8):
-                await socket.send("timeline", group_id=group)
-            await until(lambda: pool.turns.waiting == 7)
-            assert (await room.get(path)).status == 200
-        await until(lambda: len(pool._free) == 2 and not pool.turns.waiting)
-
-
 async def test_a_reader_that_dies_is_started_again(tmp_path: Path) -> None:
     async with with_processes(tmp_path) as (room, pool):
         group = await room.group()

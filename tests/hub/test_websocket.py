@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.hub.room import WAIT, Failed, Room, running
+from tests.hub.test_readers import until, with_processes
 
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import INVALID_PARAMS, NOT_A_REQUEST, PARSE_ERROR
@@ -209,3 +212,21 @@ async def test_an_outlet_is_drained_when_its_client_has_read(room: Room) -> None
             for _ in range(SEVERAL):
                 await client.receive()
             await waiting
+
+
+async def test_who_asks_much_on_a_socket_holds_no_more_than_its_place_either(tmp_path: Path) -> None:
+    async with with_processes(tmp_path) as (room, pool):
+        group = await room.group()
+        greedy = await room.actor(group, "greedy")
+        path = f"/v1/groups/{group}/timeline"
+        assert (await room.get(path)).status == 200
+        stuck = pool._free[-1].process_id
+        assert stuck is not None
+        os.kill(stuck, signal.SIGSTOP)
+        async with room.socket(None) as socket:
+            await socket.call("authenticate", token=greedy)
+            for _ in range(8):
+                await socket.send("timeline", group_id=group)
+            await until(lambda: pool.turns.waiting == 7)
+            assert (await room.get(path)).status == 200
+        await until(lambda: len(pool._free) == 2 and not pool.turns.waiting)

@@ -226,6 +226,20 @@ async def test_the_101st_packet_of_a_tag_is_refused_and_a_consolidated_one_takes
         await until(lambda: relay.mailboxes.store.reader.execute("SELECT count(*) FROM markers").get == 0)
 
 
+@pytest.mark.spec("A2ACP-222")
+async def test_what_is_taken_gives_its_own_room_back_once(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob):
+        async with alice:
+            for _ in range(4):
+                await alice.sent(bob.address)
+        async with bob:
+            await bob.take(1)
+            waiting = relay.mailboxes.store.reader.execute
+            await until(lambda: waiting("SELECT count(*) FROM queue").get == 3)
+        await relay.mailboxes.settle()
+        assert relay.mailboxes.quota.total()[0] == 3
+
+
 @pytest.mark.spec("A2ACP-221")
 async def test_a_consolidated_packet_takes_the_place_of_its_own_senders_alone(tmp_path):
     async with relay_with(tmp_path, "alice", "bob", "mallory") as (relay, alice, bob, mallory):

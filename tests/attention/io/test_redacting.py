@@ -117,8 +117,10 @@ def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: 
     open_to_all = house.say(GROUP, "user", f"does anyone know who renews {WORD}?")
     house.clock.move(5)
     house.say(GROUP, "user", "it was due last week")
+    house.clock.move(5)
+    nearly = house.say(GROUP, "user", f"ann_: is {WORD} yours?")
     assert house.attention.decided[middle.id].follows["ann"].confidence > 0
-    for one in (middle, open_to_all):
+    for one in (middle, open_to_all, nearly):
         house.record(records.Delete(event_id=one.id, by="user"))
     house.clock.move(20)
     after = house.say(GROUP, "user", "and who renews it?")
@@ -127,6 +129,7 @@ def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: 
     assert not has_word(house)
     assert found(house, middle.id).redacted.heard["inside"] == ["ben"]
     assert found(house, open_to_all.id).redacted.heard["room"] is True
+    assert found(house, nearly.id).redacted.heard["nearly"] == ["ann"]
     house.reopen()
     house.assert_rebuilds()
 

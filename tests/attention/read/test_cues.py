@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.attention.read import grade
 from tacit.attention.read.context import QUIET
-from tacit.attention.read.cues import CUES, FAR, KEPT, LONG, LookBack, OtherSide, SaidLine
+from tacit.attention.read.cues import CUES, FAR, JUST, KEPT, LONG, LookBack, OtherSide, SaidLine
 from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, TURN, follows, heard, partner
 from tacit.attention.read.grade_table import TABLE
 from tacit.attention.read.message import ParsedMessage, parse_message
@@ -73,8 +73,22 @@ def test_distances_are_in_lines_and_in_seconds_from_the_newest_line_back() -> No
     assert cue(seen, "cem", "other names in it", "bob", "cem") == 1
 
 
+def test_who_asked_the_room_and_when_the_author_last_spoke_are_cues() -> None:
+    asked = SaidLine("cem", (), Moment(NOW - 50 * SECOND), asks=True)
+    seen = back(ago(90, "ann", "bob"), asked, ago(30, "cem"), ago(20, "bob", "ann"))
+    assert cue(seen, "cem", "lines since they asked the room") == 3
+    assert cue(seen, "bob", "lines since they asked the room") == FAR
+    assert cue(seen, "bob", "lines since the author spoke") == 4
+    assert cue(back(asked), "cem", "lines since the author spoke") == FAR
+
+
 def test_candidates_are_who_spoke_with_the_author_lately_who_spoke_just_now_and_who_is_in_it() -> None:
-    seen = back(ago(90, "dee"), ago(80, "ann", "bob"), ago(70, "x"), ago(60, "cem"), ago(50, "y"))
+    seen = back(
+        ago(90, "dee"),
+        ago(80, "ann", "bob"),
+        ago(60, "cem"),
+        *(ago(50 - one, "y") for one in range(JUST - 1)),
+    )
     assert seen.candidates(()) == ["bob", "cem"]
     assert seen.candidates(("dee",)) == ["bob", "cem", "dee"]
 

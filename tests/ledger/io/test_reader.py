@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from tacit.base.errors import Refused
 from tacit.ledger.cursor import Selection, selection
 from tacit.ledger.io.reader import Reader
+from tacit.ledger.io.store import DATABASE
 from tests.ledger.world import World, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 class Meanwhile:
@@ -276,3 +278,19 @@ def test_the_shared_context_and_the_tasks_are_apart(room: World) -> None:
     state = room.state("g_one")
     assert room.store.read(lambda reader: reader.context(state, "context")) == {"a": [1]}
     assert room.store.read(lambda reader: reader.context(state, "tasks")) == {"a": {"title": "t"}}
+
+
+def test_an_event_that_is_damaged_is_none_and_its_neighbours_are_read(tmp_path: Path) -> None:
+    world = World(tmp_path / "data")
+    world.group("g_one")
+    said = [world.say("g_one", "user", f"message {number} " + "x" * 900) for number in range(30)]
+    world.close()
+    path = world.folder / DATABASE
+    data = path.read_bytes()
+    at = data.index(b'"text":"message 15 ')
+    path.write_bytes(data[:at] + b"\xff" * 8 + data[at + 8 :])
+    world = World(world.folder)
+    group = world.state("g_one")
+    found = world.store.read(lambda reader: [reader.at(group, one.seq) for one in said[14:17]])
+    assert [one and one.event_id for one in found] == [said[14].id, None, said[16].id]
+    world.close()

@@ -1,4 +1,4 @@
-"""When an agent connects again, and when it takes a silent relay for lost: numbers (A2ACP-208).
+"""When an agent connects again, takes a silent relay for lost, and rests: numbers (A2ACP-208, A2ACP-258).
 
 Waiting itself is done elsewhere.
 """
@@ -17,3 +17,10 @@ KEY_LOOKUP: Final = Backoff(first=2.0, longest=3600.0)
 """Between questions for the key of a sender whose relay gave none."""
 PREKEY_LOOKUP: Final = Backoff(first=1.0, longest=15.0)
 """Between questions for the prekeys of a peer that had none; a device that begins anew has none at first."""
+LONGEST_REST: Final = 3600.0
+"""Seconds that a relay may hold an agent's mail back by its word."""
+
+
+def rest(retry_after: int | None) -> float:
+    """Seconds to wait after a relay refused something for a while: as long as it says, within reason."""
+    return min(max(1, retry_after or 1), LONGEST_REST)

@@ -46,6 +46,8 @@ def cues_in_words(agent: str, author: str, found: Continuation) -> str:
         said.append(f"{agent} and {author} were talking {_ago(found.ago_s)} ago")
     if found.theirs:
         said.append(f"{agent} spoke last of the two")
+    if found.nearly:
+        said.append(f"it opens with a name like {agent}'s")
     if found.named:
         said.append(f"{agent}'s name stands in it")
     if not said:

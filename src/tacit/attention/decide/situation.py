@@ -174,6 +174,8 @@ def _answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
     """
     if state.answers is None or parsed.target.anybody or parsed.asks_room or parsed.intent in _NO_ANSWER:
         return None
+    if parsed.nearly and state.answers not in parsed.nearly:
+        return None
     if state.answers == agent:
         return Situation.ANSWER
     # It is nobody else's; in a thread those who take part hear of it as of the rest.
@@ -207,7 +209,7 @@ def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> S
         return None
     follows = goes_on(agent, parsed)
     if follows is None:
-        return Situation.TO_OTHER if parsed.follows[0].sure else None
+        return Situation.TO_OTHER if parsed.nearly or parsed.follows[0].sure else None
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
     if not follows.sure:

@@ -92,7 +92,7 @@ def said(
 ) -> None:
     """Fold a line that all may read; `answered` is who wrote what it replies to."""
     author, target = parsed.author.id, parsed.target
-    spoken_to = target.agents | target.people
+    spoken_to = target.agents | target.people | parsed.nearly
     if answered is not None:
         spoken_to |= {answered}
     for other in spoken_to - {author}:
@@ -104,7 +104,8 @@ def said(
     if target.agents and parsed.intent not in APART | _ENDS:
         bursts[key] = Burst(tuple(sorted(target.agents)), at, at)
     elif known is not None:
-        if target.anybody or parsed.asks_room or parsed.intent in _ENDS or not known.takes(at):
+        turns = target.anybody or parsed.nearly or parsed.asks_room
+        if turns or parsed.intent in _ENDS or not known.takes(at):
             del bursts[key]
         elif parsed.intent not in APART:
             bursts[key] = msgspec.structs.replace(known, at=at, added=known.added + 1)
@@ -169,5 +170,6 @@ def called(parsed: ParsedMessage) -> bool:
 
 def is_piece(parsed: ParsedMessage) -> bool:
     """Can a line be more of what its author has just asked of somebody?"""
-    free = not (parsed.by_agent or parsed.target.anybody or parsed.asks_room) and parsed.supersedes is None
+    turns = parsed.target.anybody or parsed.nearly or parsed.asks_room
+    free = not (parsed.by_agent or turns) and parsed.supersedes is None
     return free and parsed.kind == "chat.message" and parsed.intent not in APART

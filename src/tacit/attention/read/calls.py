@@ -64,6 +64,8 @@ _BEFORE: Final = re.compile(
 _WORD: Final = re.compile(r"[\w.'-]*\w")
 _LATIN: Final = re.compile(rf"[^\W{SOLID}](?:(?:[.'-]|[^\W{SOLID}])*[^\W{SOLID}])?(?=[{SOLID}])")
 """A name that a script without spaces follows at once."""
+_ODD: Final = re.compile(r"[^\s:,;@?!]+")
+"""A name may hold any sign, and end with one: `{k}bob-`."""
 _TITLE: Final = re.compile(in_any("title"))
 _AND: Final = re.compile(
     rf"\s*(?:[,/&+]|(?<!\w){in_any('and', spaced=True)}(?!\w)|{in_any('and', spaced=False)})\s*",
@@ -80,7 +82,7 @@ _WHOLE: Final = re.compile(
     rf"(?:\A|(?<=[\s,.!?])){in_any('before_last_name', spaced=True)}[.!]*\Z", re.IGNORECASE
 )
 """Words that are whole without a name behind them: whoever is named there is called."""
-_COMMON: Final = frozenset(
+COMMON: Final = frozenset(
     (  # noqa: SIM905 - words read best as prose
         "lead test tests deploy build review reviewer ops support dev bot admin help helper docs web api "
         "app qa data code user users system guest team worker peer agent assistant server client master "
@@ -122,7 +124,7 @@ def in_passing(prose: str, roster: Roster) -> frozenset[str]:
     """Whose names stand anywhere in it, called or not; a name that is a common word does not count."""
     names = roster.names
     found = names.keys() & set(_WORD.findall(prose[:_READ].casefold()))
-    return frozenset(names[one] for one in found if one not in _COMMON) if found else _NOBODY
+    return frozenset(names[one] for one in found if one not in COMMON) if found else _NOBODY
 
 
 def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
@@ -146,7 +148,7 @@ def _is_annotation(prose: str, match: re.Match[str], roster: Roster) -> bool:
         return True
     written = match.group(1)
     before = prose[max(0, match.start() - _LED) : match.start()]
-    if written.casefold() not in _COMMON or not before.rstrip()[-1:].isalnum() or GREETING.fullmatch(before):
+    if written.casefold() not in COMMON or not before.rstrip()[-1:].isalnum() or GREETING.fullmatch(before):
         return False
     if _CODE.search(prose[:_READ]) is None:
         return False
@@ -180,7 +182,7 @@ def _opening(prose: str, roster: Roster) -> list[CalledName]:
     if not found:
         return []
     end = found[-1].end
-    common = all(one.name.casefold() in _COMMON for one in found)
+    common = all(one.name.casefold() in COMMON for one in found)
     if common and opener is not greeting:
         return []
     if mark := _MARK.match(prose, end) or (None if common else _TIGHT.match(prose, end)):
@@ -206,7 +208,9 @@ def _name_at(prose: str, place: int, roster: Roster) -> CalledName | None:
             break
     if (latin := _LATIN.match(prose, place)) is not None:
         ends.append(latin.end())
-    for end in sorted(ends, reverse=True):
+    if (odd := _ODD.match(prose, place)) is not None:
+        ends.append(odd.end())
+    for end in sorted(set(ends), reverse=True):
         if roster.principal(prose[place:end]) is not None:
             title = _TITLE.match(prose, end)
             return CalledName(place, title.end() if title else end, prose[place:end], CallStrength.BARE)
@@ -222,7 +226,7 @@ def _closing(prose: str, roster: Roster) -> list[CalledName]:
         return []
     asked = prose.find("?", len(body))
     end = asked if asked >= 0 else len(prose)
-    is_common = name.casefold() in _COMMON
+    is_common = name.casefold() in COMMON
     before = body[max(0, start - _LED) : start].rstrip()
     if before.endswith(","):
         strength = CallStrength.DOUBTFUL if is_common and asked < 0 else CallStrength.BARE

@@ -22,9 +22,9 @@ KEPT: Final = 20
 """Lines of a channel that are remembered."""
 FAR: Final = KEPT + 1
 LONG: Final = 3_600
-JUST: Final = 2
+JUST: Final = 5
 """How near somebody must have spoken to be a candidate who had no word with the author."""
-MOST: Final = 2
+MOST: Final = 3
 """How many agents that spoke with the author are candidates, and how many that did not."""
 _NEAR: Final = 10
 
@@ -34,7 +34,8 @@ CUES: Final = (
     "the author's last addressee", "their last addressee", "who last spoke to the author",
     "lines since the author's newest exchange with another", "how much newer than with another",
     "speakers in ten lines", "their name stands in it", "other names in it",
-    "author's lines since they spoke to the author",
+    "author's lines since they spoke to the author", "lines since the author spoke",
+    "lines since they asked the room",
 )  # fmt: skip
 
 
@@ -57,10 +58,10 @@ Floor: TypeAlias = tuple[SaidLine, ...]
 class OtherSide:
     """What was seen of one agent; places count back from the newest line, which is 1, and 0 is none."""
 
-    __slots__ = ("from_author", "last_to", "own_since", "spoke", "to_author")
+    __slots__ = ("asked_room", "from_author", "last_to", "own_since", "spoke", "to_author")
 
     def __init__(self) -> None:
-        self.spoke = self.to_author = self.from_author = self.own_since = 0
+        self.spoke = self.to_author = self.from_author = self.own_since = self.asked_room = 0
         self.last_to: tuple[str, ...] = ()
 
     @property
@@ -120,6 +121,8 @@ class LookBack:
             seen = self.others[line.by] = OtherSide()
         if not seen.spoke:
             seen.spoke, seen.last_to = place, line.to
+        if line.asks and not (line.to or seen.asked_room):
+            seen.asked_room = place
         return seen
 
     def candidates(self, inside: Iterable[str]) -> list[str]:
@@ -175,4 +178,6 @@ class LookBack:
             named,
             len(inside) - named,
             seen.own_since if seen.to_author else FAR,
+            self.own or FAR,
+            seen.asked_room or FAR,
         )

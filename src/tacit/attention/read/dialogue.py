@@ -39,12 +39,16 @@ LIKELY_S: Final = 600
 """How long after the last word between two a line can still go on with it."""
 TURN: Final = 0.6
 """From here on a line is as good as addressed."""
-KNOCK: Final = 0.2
+KNOCK: Final = 0.16
 """From here on it is worth a knock."""
-FIRST: Final = 0.4
+FIRST: Final = 0.22
 """The same for an agent that had no word with the author yet and is not named either."""
+ENGAGED: Final = 0.4
+"""The same for one that has just spoken to somebody else."""
 PARTNER_S: Final = 180
 """How long a line without a name counts as spoken to its author's partner."""
+NEARLY: Final = 0.9
+"""How sure it is that whoever has nearly been called by name is meant: of 300 such lines 96 % were theirs."""
 FRESH_S: Final = 120
 """How long after a person's word to the author a line is theirs and no agent's."""
 _KNOCKS: Final = TURN - 0.01
@@ -66,6 +70,8 @@ class Continuation(msgspec.Struct, frozen=True):
     """Whether the other spoke last of the two."""
     asked: bool = False
     """Whether the other's last word to the author was a question."""
+    nearly: bool = False
+    """Whether a word like its name opens the line as a call."""
 
     @property
     def sure(self) -> bool:
@@ -73,17 +79,32 @@ class Continuation(msgspec.Struct, frozen=True):
         return self.confidence >= TURN
 
 
+def talking(floor: Floor, who: frozenset[str], at: Moment) -> frozenset[str]:
+    """Those of some who have spoken in the last lines: a name that is nearly theirs can be theirs."""
+    if not who or not floor or floor[-1].at > at:
+        return frozenset()
+    return who & {line.by for line in floor}
+
+
 def follows(
-    floor: Floor, author: str, inside: Collection[str], at: Moment, agents: Container[str]
+    floor: Floor,
+    author: str,
+    inside: Collection[str],
+    at: Moment,
+    agents: Container[str],
+    nearly: frozenset[str] = frozenset(),
 ) -> Follows:
     """Which agents' dialogue a line may go on with, the likeliest first; or the person whose it surely is.
 
-    `inside` are those whose names stand in it without being called.
+    `inside` are those whose names stand in it without being called, `nearly` those who nearly were: it is
+    theirs and nobody else's.
     """
     if not floor or floor[-1].at > at:
         # Nothing was said; or later than the line, when something of the past is looked at again.
         return ()
     seen = LookBack(floor, author, agents, at)
+    if nearly:
+        return tuple(_nearly(who, seen, agents) for who in sorted(nearly))
     named = sorted(one for one in inside if one in agents) if inside else ()
     found = [one for who in seen.candidates(named) if (one := _graded(who, seen, inside)) is not None]
     if not found or not any(one.sure for one in found):
@@ -95,6 +116,16 @@ def follows(
     return tuple(found)
 
 
+def _nearly(who: str, seen: LookBack, agents: Container[str]) -> Continuation:
+    """How surely a line is for somebody whose name was nearly called."""
+    if who not in agents:
+        return Continuation(who, TURN, nearly=True)
+    known = seen.others.get(who, _NONE)
+    ago = seen.ago(known.newest) if known.newest else None
+    most = _most(who, known, seen, ago, named=True)
+    return Continuation(who, min(most, NEARLY), ago, theirs=seen.is_theirs(known), nearly=True)
+
+
 def _graded(who: str, seen: LookBack, inside: Collection[str]) -> Continuation | None:
     """How surely a line goes on with one agent; None when that is not worth a knock."""
     known = seen.others.get(who, _NONE)
@@ -102,7 +133,7 @@ def _graded(who: str, seen: LookBack, inside: Collection[str]) -> Continuation |
     ago = seen.ago(newest) if newest else None
     most = _most(who, known, seen, ago, named=named)
     found = min(most, grade.confidence(seen.cues(who, known, inside))) if most >= KNOCK else 0.0
-    if found < (KNOCK if newest or named else FIRST):
+    if found < (KNOCK if newest or named else ENGAGED if known.last_to else FIRST):
         return None
     return Continuation(who, round(found, 3), ago, named, seen.is_theirs(known), seen.has_asked(known))
 
@@ -126,6 +157,7 @@ def heard(floor: Floor, parsed: ParsedMessage, above: ParsedMessage | None, at: 
     to = target.agents | target.people
     if not target.anybody and above is not None:
         to = frozenset({above.author.id})
+    to = to or parsed.nearly
     named = bool(to)
     if parsed.conversation.thread is not None and not (named and parsed.by_agent):
         return floor

@@ -13,10 +13,11 @@ import msgspec
 from tacit.attention.read import mentions
 from tacit.attention.read.calls import calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
-from tacit.attention.read.dialogue import Follows, follows
+from tacit.attention.read.dialogue import Follows, follows, talking
 from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
+from tacit.attention.read.near_names import nearly_called, nearly_inside
 from tacit.attention.read.prose import prose
 from tacit.c2a.messages import Author
 from tacit.c2a.signals import signal_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _PRIORITIES: Final = {priority.value: priority for priority in Priority}
 _ANSWERING: Final = frozenset({"in_reply_to", "turn", "attempt"})
 _SELECTED: Final = {"@peers": "peer", "@foreman": "foreman"}
+_NOBODY: Final[frozenset[str]] = frozenset()
 _DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
 
 
@@ -60,6 +62,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     has_task: bool = False
     asks_room: bool = False
     """Whether it puts a question to whoever knows: nobody named, "does anyone know …?"."""
+    nearly: frozenset[str] = frozenset()
+    """Who of those that are talking there is nearly called by name."""
     follows: Follows = ()
     """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
 
@@ -92,6 +96,8 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
     asks_room = not by_agent and not target.anybody and intent in OPEN and _asks_room(event, said)
+    is_open = bool(state.floor) and not (target.anybody or asks_room) and author.kind is AuthorKind.HUMAN
+    nearly = talking(state.floor, _nearly(event, author, said, roster), state.at) if is_open else _NOBODY
     return ParsedMessage(
         event.kind,
         author,
@@ -111,8 +117,11 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
         asks_room=asks_room,
-        follows=follows(state.floor, author.id, _inside(event, author, said, roster), state.at, roster.agents)
-        if state.floor and not (target.anybody or asks_room) and author.kind is AuthorKind.HUMAN
+        nearly=nearly,
+        follows=follows(
+            state.floor, author.id, _inside(event, author, said, roster), state.at, roster.agents, nearly
+        )
+        if is_open
         else (),
     )
 
@@ -121,7 +130,14 @@ def _inside(event: Event, author: Author, said: str, roster: Roster) -> frozense
     """Whose names stand in it without being called; of a message without words whose once did."""
     if event.redacted is not None:
         return frozenset(event.redacted.heard.get("inside", ()))
-    return in_passing(said, roster) - {author.id}
+    return (in_passing(said, roster) or nearly_inside(said, roster)) - {author.id}
+
+
+def _nearly(event: Event, author: Author, said: str, roster: Roster) -> frozenset[str]:
+    """Whose names are nearly called; of a message without words whose once were."""
+    if event.redacted is not None:
+        return frozenset(event.redacted.heard.get("nearly", ()))
+    return nearly_called(said, roster) - {author.id}
 
 
 def _asks_room(event: Event, said: str) -> bool:
@@ -178,6 +194,8 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
     heard: dict[str, Any] = {"intent": intent.value, "from": source}
     if not words and (inside := _inside(event, author, said, roster)):
         heard["inside"] = sorted(inside)
+    if not words and (nearly := _nearly(event, author, said, roster)):
+        heard["nearly"] = sorted(nearly)
     if not words and intent in OPEN and _asks_room(event, said):
         heard["room"] = True
     if had_files(event):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from tacit.attention.read.spelling import SLIPS, beginnings, off_by_one, plain
 from tacit.c2a.tools import BROADCAST
 from tacit.c2a.vocabulary import Mode
 
@@ -104,6 +105,29 @@ class Roster:
         for person in self.people.values():
             given |= {person.principal, person.principal.removeprefix("usr:"), *person.names}
         return frozenset({*given, *BROADCAST, self.owner, FOREMAN, PEERS})
+
+    @cached_property
+    def _plain(self) -> list[tuple[str, str]]:
+        """Every name in its plain form, with whom it is of; `usr:ann` goes by `ann`."""
+        return [(plain(name), principal) for name, principal in self.names.items() if ":" not in name]
+
+    @cached_property
+    def beginnings(self) -> dict[str, set[str]]:
+        """Whose names begin so."""
+        found: dict[str, set[str]] = {}
+        for name, principal in self._plain:
+            for one in beginnings(name):
+                found.setdefault(one, set()).add(principal)
+        return found
+
+    @cached_property
+    def slips(self) -> dict[str, set[str]]:
+        """Whose names are written so, but for one letter."""
+        found: dict[str, set[str]] = {}
+        for name, principal in self._plain:
+            for one in off_by_one(name) if len(name) >= SLIPS else ():
+                found.setdefault(one, set()).add(principal)
+        return found
 
     def principal(self, word: str) -> str | None:
         """Who is meant: an id as it is written, else a name in any case."""

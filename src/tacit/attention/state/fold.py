@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
 _GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})

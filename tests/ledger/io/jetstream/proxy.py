@@ -26,6 +26,7 @@ class Proxy:
         self.connects = 0
         """How many clients have said who they are."""
         self._clients: set[asyncio.StreamWriter] = set()
+        self._is_cut = False
         self.version = b""
         """What the server is said to be, instead of what it says."""
         self._loop = asyncio.new_event_loop()
@@ -42,6 +43,9 @@ class Proxy:
         return await asyncio.start_server(self._connected, "127.0.0.1", 0)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_cut:
+            writer.transport.abort()
+            return
         there, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
         self._clients.add(writer)
         try:
@@ -97,6 +101,14 @@ class Proxy:
     def tell_clients(self, said: bytes) -> None:
         """As if the server had said it."""
         self._loop.call_soon_threadsafe(lambda: [writer.write(said) for writer in self._clients])
+
+    def cut(self) -> None:
+        """End all connections and take no new ones, until it is mended."""
+        self._is_cut = True
+        self._loop.call_soon_threadsafe(lambda: [writer.transport.abort() for writer in self._clients])
+
+    def mend(self) -> None:
+        self._is_cut = False
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._stop)

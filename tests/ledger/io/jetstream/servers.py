@@ -44,6 +44,7 @@ class Server:
         self, folder: Path, name: str = "n1", routes: Sequence[int] = (), route: int = 0, more: str = ""
     ) -> None:
         self.folder = folder
+        self.name = name
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
         cluster = ""

@@ -40,7 +40,6 @@ _log: Final = logging.getLogger("tacit.agent")
 _HOUR: Final = 3600 * SECOND
 _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
-_LONGEST_REST: Final = 3600.0
 _MINUTE: Final = 60
 _LOOKUPS_AT_ONCE: Final = 8
 _LOOK_AGAIN: Final = 1.0
@@ -419,8 +418,7 @@ class RelayConnection:
             self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE and frame.packet_id is None:
             # Not of a packet: prekeys or contacts come again by themselves, and hold up no mail.
-            wait = min(max(1, frame.retry_after or 1), _LONGEST_REST)
-            self._upload_at = asyncio.get_running_loop().time() + wait
+            self._upload_at = asyncio.get_running_loop().time() + timing.rest(frame.retry_after)
             self._told_contacts.clear()
         elif frame.code in codes.RETRYABLE:
             self._hold(frame)
@@ -435,7 +433,7 @@ class RelayConnection:
         limit on new recipients, and packets to the others may go on (A2ACP-258).
         """
         now = asyncio.get_running_loop().time()
-        wait = min(max(1, frame.retry_after or 1), _LONGEST_REST)
+        wait = timing.rest(frame.retry_after)
         to = self._outbox.recipient(frame.packet_id) if frame.packet_id is not None else None
         if wait > _MINUTE and to is not None:
             self._held[to] = now + wait

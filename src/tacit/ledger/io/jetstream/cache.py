@@ -117,6 +117,7 @@ class ServedStream:
 
         def closed() -> None:
             connection.wait(node.end())
+            self.lease.release()  # nobody who could write waits for a last snapshot
             rounds.end()
             self.close()
 
