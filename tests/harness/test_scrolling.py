@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.base.moment import parse_rfc3339, rfc3339
-from tacit.c2a.lines import LINE_BYTES
-from tacit.c2a.messages import read_delivered
+from tacit.c2a.messages import LINE_BYTES, read_delivered
 from tacit.harness.prompt import turn_prompt
 from tacit.harness.scrolling import BYTES, LINES, open_lines, scrolled_back, wants_context
 from tests.c2a_peer import delivery

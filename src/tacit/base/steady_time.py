@@ -59,6 +59,11 @@ def jump(before: Reckoning, wall: Moment, steady: int) -> int:
     return moved if abs(moved) >= max(LEAST_JUMP, passed // WANDERS) else 0
 
 
+def read(before: Reckoning, wall: Moment, steady: int) -> tuple[Reckoning, int]:
+    """The next reading, and by how much the wall was set before it."""
+    return reckoned(before, wall, steady), jump(before, wall, steady)
+
+
 def not_before(before: Reckoning, moment: Moment) -> Reckoning:
     """The same, brought forward to what was stamped already."""
     return before._replace(at=Moment(max(before.at, moment)))

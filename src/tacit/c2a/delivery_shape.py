@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 AUTHOR: Final = {"id": str, "kind": str, "displayName": str}
 LINE: Final = {"eventId": str, "author": AUTHOR, "content": object, "createdAt": str, "sequence": int}
+PLACE: Final = {"injection": {"context": str}, "conversation": {"threadId": str}}
 PART: Final = {"type": str, "text": object, "title": str}
 KNOCK: Final = {
     **dict.fromkeys(("from", "where", "directedness", "policy", "priority", "topic", "pullWith"), str),

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.c2a.messages import DELIVER, encode
 from tacit.c2a.notifications import Cancelled, members, method_of
-from tacit.c2a.retry import redeliver_after
+from tacit.c2a.retry import REDELIVERY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +162,7 @@ class HostEnd:
             delivered = replace(delivered, before=None)
         if not self._acknowledges:
             return Deliver(delivered, None)
-        pending.due = now + redeliver_after(pending.tries)
+        pending.due = now + REDELIVERY.pause(pending.tries - 1)
         self._sent[pending.request_id] = pending
         return Deliver(delivered, pending.request_id)
 

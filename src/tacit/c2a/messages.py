@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.attachments import Attached, read_attachments
-from tacit.c2a.delivery_shape import DELIVERY, KNOCK, LINE, PART, unreadable
+from tacit.c2a.delivery_shape import DELIVERY, KNOCK, LINE, PART, PLACE, unreadable
 from tacit.c2a.json_members import object_in, shaped, shaped_rows, text_in, text_or_none, words_in
-from tacit.c2a.open_lines import LINES_BEFORE, THREAD_WINDOW, WINDOW, lines_member
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 
 DELIVER: Final = "chat/deliver"
 PLATFORM: Final = "cccs"
+LINE_BYTES: Final = 1_200
+"""How much of an earlier line is shown beside a question (C2A-223)."""
 SHARED_KINDS: Final = frozenset({ConversationKind.DM, ConversationKind.CHANNEL, ConversationKind.THREAD})
 """The kinds of conversation that both drafts know (C2A-032)."""
 
@@ -114,6 +115,14 @@ class Earlier:
         """What it says, as one text."""
         return text_of(self.content)
 
+    def cut(self) -> Earlier:
+        """With as much of its text as fits; a pasted log must not take the place of all others."""
+        said = self.text.encode()
+        if len(said) <= LINE_BYTES:
+            return self
+        short = said[:LINE_BYTES].decode(errors="ignore")
+        return replace(self, content=(Part(text=f"{short} [... cut]"),))
+
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
@@ -158,21 +167,23 @@ class Delivered:
     group: str = ""
     late: bool = False
     """It is not sent as it happened: more may have been said since, also by its author (C2A-086)."""
+    audience: str = field(default="", init=False, compare=False, repr=False)
+    """Who reads an answer, as a key: the same for the same people, empty for the room.
+
+    A host that does not name the parties of a dm is taken at the conversation's name.
+    """
+
+    def __post_init__(self) -> None:
+        if self.parties or self.kind is not ConversationKind.DM:
+            audience = "+".join(self.parties)
+        else:
+            audience = self.conversation or self.author.id
+        object.__setattr__(self, "audience", audience)
 
     @property
     def text(self) -> str:
         """What it says, as one text; nothing when it is not shown."""
         return text_of(self.content or ())
-
-    @property
-    def audience(self) -> str:
-        """Who reads an answer, as a key: the same for the same people, empty for the room.
-
-        A host that does not name the parties of a dm is taken at the conversation's name.
-        """
-        if self.parties or self.kind is not ConversationKind.DM:
-            return "+".join(self.parties)
-        return self.conversation or self.author.id
 
     @property
     def addressed_to_me(self) -> bool:
@@ -228,6 +239,20 @@ def wire_content(parts: Sequence[Part], version: str) -> list[dict[str, str]] | 
 # -- writing
 
 
+LINES_BEFORE: Final = "linesBefore"
+WINDOW: Final = "threadWindow"
+THREAD_WINDOW: Final = "thread_window"
+
+
+def _lines_member(*, in_thread: bool, thread: str | None) -> str:
+    """The member that holds the open lines before an event (C2A-037, C2A-223).
+
+    An event that is to be seen with its thread and stands in none has them as its window; one that is shown
+    without its thread has them beside.
+    """
+    return WINDOW if in_thread and not thread else LINES_BEFORE
+
+
 def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     """The `params` of `chat/deliver`: the members of both drafts together (C2A-044)."""
     policy = wire_policy(value.policy, version).value
@@ -274,7 +299,7 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     if value.window:
         found[WINDOW] = [_earlier_members(one, version) for one in value.window]
     if value.before is not None:
-        lines = lines_member(in_thread=value.in_thread, thread=value.thread)
+        lines = _lines_member(in_thread=value.in_thread, thread=value.thread)
         found[lines] = [_earlier_members(one, version) for one in value.before]
     return found
 
@@ -320,7 +345,7 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
     target, reliability, injection = given["target"], given["reliability"], given["injection"]
     thread, deadline = conversation["threadId"] or None, attention["deadlineMs"]
     in_thread = injection["context"] == THREAD_WINDOW
-    before = lines_member(in_thread=in_thread, thread=thread)
+    before = _lines_member(in_thread=in_thread, thread=thread)
     flat, before = before == WINDOW, before if before in params else LINES_BEFORE
     return Delivered(
         event_id=str(params["eventId"]),
@@ -357,6 +382,14 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
         group=given["source"]["workspaceId"],
         late=timing["late"] is True,
     )
+
+
+def without_lines(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The params without the open lines before it, which are of use only while they are fresh."""
+    place = shaped(params, PLACE)
+    in_thread = place["injection"]["context"] == THREAD_WINDOW
+    gone = {LINES_BEFORE, _lines_member(in_thread=in_thread, thread=place["conversation"]["threadId"])}
+    return {name: value for name, value in params.items() if name not in gone}
 
 
 def read_window(value: object) -> tuple[Earlier, ...]:

@@ -107,8 +107,7 @@ from tacit.harness.effects import (
 )
 from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
-from tacit.harness.question import Question, key_of
-from tacit.harness.question_queue import QuestionQueue
+from tacit.harness.question import Question, QuestionQueue, key_of
 from tacit.harness.running import RunningTurn
 from tacit.harness.runs import Runs, slot_of
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.settings import Settings
     from tacit.c2a.messages import Delivered
-    from tacit.harness.question_queue import QuestionQueue
+    from tacit.harness.question import QuestionQueue
 
 EndTurn = Callable[[RunningTurn, Question | None], list[Effect]]
 BEGUN: Final = "You had begun on this and were asked to wait; check what is done already."

@@ -6,8 +6,8 @@ not, up to a cap. How long quiet lasts is told by how the newest of them ends (`
 sentence with its mark is not waited for at all, a clause that asks not for a second, and an end that hangs in
 the air longest. Whoever went on although the question had looked whole writes in pieces, and is waited for
 from then on. The newest carries the turn. A question forgets what was taken back, puts an edit in its
-original's place, and can be opened again with more when a turn is restarted. Values only; whoever holds it
-asks `closes_at` and supplies the time.
+original's place, and can be opened again with more when a turn is restarted. Values only; the queue in which
+questions wait (`QuestionQueue`) asks `closes_at`, and the time and which slots are busy are arguments.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Mode, Policy, Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from tacit.attention.settings import Settings
     from tacit.c2a.messages import Delivered
 
@@ -241,3 +243,77 @@ def closed(question: Question) -> Question | None:
 def may_restart(*, sent: bool, side_effects: bool, restarts: int, settings: Settings) -> bool:
     """May a turn begin again with more? While nothing has left the house; else it waits for its own turn."""
     return not sent and not side_effects and restarts < settings.compose_restarts
+
+
+class QuestionQueue:
+    """What waits for one agent's model, whole or still being written, each for one of its slots or for any.
+
+    The order is theirs who press first, then of those who were whole first. A question that belongs to a turn
+    that ran is kept for its slot: there lies the work, and there the model remembers it.
+    """
+
+    def __init__(self) -> None:
+        self._all: list[Question] = []
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(tuple(self._all))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, question: Question) -> None:
+        """One more."""
+        self._all.append(question)
+
+    def remove(self, question: Question) -> None:
+        """It waits no longer."""
+        self._all.remove(question)
+
+    def replace(self, question: Question, changed: Question) -> None:
+        """The same one, in its place."""
+        self._all[self._all.index(question)] = changed
+
+    def put(self, changed: list[Question]) -> None:
+        """All of them, as they stand now."""
+        self._all = changed
+
+    def take_out(self, event_id: str) -> Question | None:
+        """The question that holds an event, out of the queue."""
+        for place, question in enumerate(self._all):
+            if question.holds(event_id):
+                return self._all.pop(place)
+        return None
+
+    def in_order(self, settings: Settings) -> list[Question]:
+        """As they will be begun."""
+        return [self._all[place] for _, _, place in self._ordered(self._all, settings)]
+
+    @staticmethod
+    def _ordered(waiting: list[Question], settings: Settings) -> list[tuple[bool, Moment, int]]:
+        """Of each whether others go before it, when it is whole, and its place; as they will be begun."""
+        return sorted(
+            (not one.is_pressing, closes_at(one, settings), place) for place, one in enumerate(waiting)
+        )
+
+    def next_due(self, settings: Settings, busy: Collection[int], free: int) -> Moment | None:
+        """When the next one is whole for which there is a slot; None when there is none."""
+        waiting = [one for one in self._may_begin(free) if one.slot is None or one.slot not in busy]
+        return min((closes_at(one, settings) for one in waiting), default=None)
+
+    def _may_begin(self, free: int) -> list[Question]:
+        """Without those that would take the free slot from one whose turn there is begun anew."""
+        kept = any(one.slot == free and one.restarts and one.window is not None for one in self._all)
+        return [one for one in self._all if not kept or one.slot is not None or one.is_pressing]
+
+    def take_next(self, now: Moment, settings: Settings, busy: Collection[int], free: int) -> Question | None:
+        """The first that is whole and has a slot, out of the queue; what was taken back whole goes too."""
+        may = [one for one in self._may_begin(free) if one.slot not in busy]
+        for _, whole_at, place in self._ordered(may, settings):
+            if whole_at > now:
+                continue
+            question = may[place]
+            self._all.remove(question)
+            whole = closed(question)
+            if whole is not None:
+                return whole
+        return None

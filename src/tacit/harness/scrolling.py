@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND, parse_rfc3339
 from tacit.c2a.json_members import object_in, objects
-from tacit.c2a.lines import cut
 from tacit.c2a.messages import read_window
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def scrolled_back(
             continue
         if shown_up_to is not None and (given.sequence <= shown_up_to or given.author.id == session):
             continue
-        line = cut(given)
+        line = given.cut()
         room -= len(line.text.encode())
         paused = paused or later - at > PAUSE
         most = ANYWAY if paused else LINES

@@ -21,12 +21,11 @@ from tacit.attention.io.read_tools import Pull
 from tacit.attention.state.records import submitted
 from tacit.attention.state.work import SessionLife
 from tacit.base.moment import Moment
-from tacit.c2a.lines import cut
 from tacit.harness.scrolling import open_lines
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep, verification
+from tacit.ledger.io.read_model import View
 from tacit.ledger.io.store import Options, Store
-from tacit.ledger.io.view import View
 from tacit.ledger.io.writer_thread import deliver_here
 from tests.ledger.world import World
 
@@ -55,7 +54,8 @@ def lines_before(
     where = {"conversationId": made.conversation, "before": first, "limit": 200, "brief": True}
     found: list[Earlier] = []
     room = archive.attention.settings.lines_before_chars
-    for line in map(cut, reversed(open_lines(tools.read_channel(where)["events"]))):
+    for given in reversed(open_lines(tools.read_channel(where)["events"])):
+        line = given.cut()
         room -= len(line.text)
         if room < 0 or len(found) == archive.attention.settings.lines_before:
             break

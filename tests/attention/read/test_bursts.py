@@ -7,6 +7,7 @@ import pytest
 from tacit.attention.read import bursts
 from tacit.attention.read.bursts import MOST, SPAN, Burst
 from tacit.attention.read.context import QUIET
+from tacit.attention.read.cues import SaidLine
 from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS
@@ -31,7 +32,7 @@ def adds(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> s
     known: dict[tuple[str, str], Burst] = {}
     for when, one in lines:
         bursts.said(known, one, None, at(when))
-    return set(bursts.adding(known, event("so it is", by=by), lines[0][1].conversation, at(now)))
+    return set(bursts.adding(known, event("so it is", by=by), by, lines[0][1].conversation, at(now)))
 
 
 CALL = line("@ada hey")
@@ -85,6 +86,17 @@ def test_an_answer_in_the_threads_own_place_ends_what_was_asked_in_the_open() ->
 def before(*lines: tuple[float, ParsedMessage], call: ParsedMessage | None = None) -> list[str]:
     told = [(f"l{number}", at(when), one) for number, (when, one) in enumerate(lines)]
     return bursts.before(call or line("@ada can you look?"), at(0), reversed(told))
+
+
+def test_only_where_its_author_has_just_spoken_can_a_call_have_begun_before() -> None:
+    call, floor = line("@ada can you look?"), (SaidLine("user", ("ada",), at(0)),)
+    own, other = SaidLine("user", (), at(-59)), SaidLine("usr:bo", (), at(-1))
+    assert bursts.may_have_begun((own, other, *floor), call, at(0))
+    assert not bursts.may_have_begun((SaidLine("user", (), at(-60)), other, *floor), call, at(0))
+    assert not bursts.may_have_begun(floor, call, at(0)), "the call itself is no line before it"
+    assert not bursts.may_have_begun((own, *floor), line("so it is"), at(0)), "it calls nobody"
+    inside = line("@ada can you look?", reply_to="e1", conversation={"id": "main", "kind": "thread"})
+    assert bursts.may_have_begun(floor, inside, at(0)), "of threads the floor does not tell"
 
 
 @pytest.mark.spec("C2A-083")

@@ -111,7 +111,8 @@ def test_by_names_only_a_line_without_one_answers_nothing() -> None:
 def test_an_agent_that_went_on_without_an_answer_no_longer_waits_and_only_so_many_do() -> None:
     room = asked()
     room.line(20, "I have taken staging.", by="lead", reply_to="m1")
-    assert room.attention.asking.awaited.agents("main", "usr:ann") == frozenset()
+    assert room.attention.asking.awaited.of("main", "usr:ann") == ()
     for number in range(6):
         room.line(30 + number, "Which one?", by=f"agent{number}", mentions=["usr:ann"])
-    assert room.attention.asking.awaited.agents("main", "usr:ann") == {"agent2", "agent3", "agent4", "agent5"}
+    waiting = {one.agent for one in room.attention.asking.awaited.of("main", "usr:ann")}
+    assert waiting == {"agent2", "agent3", "agent4", "agent5"}

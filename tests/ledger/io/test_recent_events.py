@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.ledger.io import read_model
-from tacit.ledger.io.view import View
+from tacit.ledger.io.read_model import View
 
 if TYPE_CHECKING:
     from tests.ledger.world import World

@@ -72,6 +72,7 @@ from tacit.attention.read.dialogue import Continuation
 from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import NOBODY
 from tacit.attention.settings import DEFAULTS, Settings
+from tacit.base.errors import Bug
 from tacit.c2a.vocabulary import Intent, Mode, Policy, Priority
 
 if TYPE_CHECKING:
@@ -224,6 +225,7 @@ def entry_of(
         entry.needs_claim,
         entry.thread_window,
         because=tuple(because),
+        situation=situation,
     )
 
 
@@ -254,8 +256,10 @@ class Decided:
 
 
 def situation_in(decision: Decision) -> Situation:
-    """The matrix entry behind a decision."""
-    return Situation(decision.rule("policy").name.removeprefix("matrix."))
+    """The matrix entry behind a decision that was made here."""
+    if decision.situation is None:
+        raise Bug("a decision that was read from a record has no situation")
+    return decision.situation
 
 
 def kept_of(decisions: Decisions) -> Decided | None:
@@ -283,9 +287,7 @@ def _decided(decisions: Decisions, others: dict[str, Situation]) -> Decided:
         return Decided(common, others)
     lowered = tuple(
         sorted(
-            agent
-            for agent, one in decisions.exceptions.items()
-            if one.rule("directedness").name == "directedness.declared"
+            agent for agent, one in decisions.exceptions.items() if ("directedness", DECLARED) in one.because
         )
     )
     follows = {one.who: one for one in parsed.follows if others.get(one.who) in GRADED}

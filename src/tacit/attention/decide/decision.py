@@ -7,8 +7,12 @@ is reached.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
+
+if TYPE_CHECKING:
+    from tacit.attention.decide.matrix import Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Decision:
     thread_window: bool = False
     escalate: bool = False
     because: tuple[tuple[str, Rule], ...] = ()
+    situation: Situation | None = None
+    """The entry of the matrix behind it; None where it was read from a record."""
 
     @property
     def obliges(self) -> bool:

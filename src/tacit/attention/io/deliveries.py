@@ -50,8 +50,7 @@ def with_lines(made: Delivered, source: LineSource, lines: RecentLines) -> Deliv
     """Where something is asked in the open flow of a conversation the lines before it go along (C2A-223)."""
     if not _is_open_question(made):
         return made
-    archive = source.archive
-    first = archive.found(archive.original(made.event_id))
+    first = source.archive.past.first(made.event_id)
     at = first.seq if first is not None else made.sequence
     return replace(made, before=lines.before(made.conversation, at, source))
 
@@ -63,12 +62,12 @@ def _is_open_question(made: Delivered) -> bool:
 
 def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -> Delivered | None:
     """What a session gets for an obligation; None when the event or its thread is not at hand."""
-    event = archive.past.form(obligation.event_id)
-    if event is None:
+    said = archive.past.under(obligation.event_id)
+    if said is None:
         found = archive.found(obligation.event_id)
         is_digest = found is not None and found.kind == "x.c2a.digest"
         return _digest(obligation, decode(found.raw).data, found.seq) if found and is_digest else None
-    parsed = archive.past.get(event.id)
+    event, parsed = said
     if parsed is None or archive.attention.versions.is_superseded(obligation.event_id):
         return None
     decision = decision_in(obligation)

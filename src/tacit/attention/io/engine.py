@@ -30,7 +30,6 @@ from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
 from tacit.attention.send.draft import Caller
 from tacit.attention.state import consequences, fold, records, timers
-from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
 from tacit.attention.state.records import Written, submitted
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.read.message import ParsedMessage
     from tacit.attention.settings import Settings
+    from tacit.attention.state.absences import Place
     from tacit.attention.state.claims import Offer
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
@@ -167,19 +167,19 @@ class AttentionEngine:
         if decided is None:
             return ()
         event, decisions, stopped = decided
-        state.lines.said(found, Archive(state.attention, state.past, lookup, state.past.roster))
+        state.lines.said(found, state.past)
         around = Around(state.roster or Roster(), at, state.pushed)
         if any(one.escalate for one in decisions.exceptions.values()):
             around = self.around(state, group, at)
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
-        written = self._whole(state, event, decisions, written, lookup)
+        written = self._whole(state, event, decisions, written, at, lookup)
         if decisions.parsed is not None:
             told = repeats.pointer(event, decisions.parsed, state.attention, state.past, at)
             written += [told] if told is not None else []
         self._schedule_notes(state, event)
         if event.kind == "chat.message":
             self._continued(state, group, decisions)
-        return submitted(group.group_id, records.for_those_here(written, group))
+        return records.submitted_to(group, written)
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
         """Move past an event of the past, in a rebuild, or of another node's."""
@@ -352,7 +352,7 @@ class AttentionEngine:
         said = state.past.get(event_id)
         if said is None or said.by_agent:
             return
-        key = (said.by, place_of(said.conversation))
+        key = (said.by, said.conversation.key)
         known = self._unanswered(state).setdefault(key, {})
         if ended:
             known.pop((session, event_id), None)
@@ -369,7 +369,7 @@ class AttentionEngine:
         online, said = self.online(group.group_id), decisions.parsed
         if said is None or said.by_agent or said.intent is Intent.HOLD:
             return
-        for session, event_id in self._unanswered(state).get((said.by, place_of(said.conversation)), ()):
+        for session, event_id in self._unanswered(state).get((said.by, said.conversation.key), ()):
             # Whom it names, or adds to the question of, gets it anyway.
             gets = session in decisions and decisions[session].mode in PUSHED
             if session in online and session not in said.target.agents and not gets:
@@ -381,16 +381,19 @@ class AttentionEngine:
         event: Event,
         decisions: Decisions,
         written: list[Written],
+        at: Moment,
         lookup: Lookup,
     ) -> list[Written]:
         """A call with what its author had said to nobody just before it: that goes first (C2A-083)."""
         said, attention = decisions.parsed, state.attention
-        if said is None or not bursts.called(said) or not attention.settings.dialogue:
+        if said is None or not attention.settings.dialogue:
+            return written
+        if not bursts.may_have_begun(attention.floors.get(said.conversation.id, ()), said, at):
             return written
         calls = [one for one in written if consequences.is_call(one, event.id, said)]
         if not calls:
             return written
-        earlier = bursts.before(said, records.moment_of(event), self._lines_before(state, event.seq, lookup))
+        earlier = bursts.before(said, at, self._lines_before(state, event.seq, lookup))
         found: list[Written] = []
         for one in earlier:
             found += consequences.pieces(one, calls, attention)
@@ -403,10 +406,10 @@ class AttentionEngine:
         for found in reversed(lookup.messages(LOOKED_THROUGH)):
             if found.seq >= seq or state.attention.versions.is_deleted(found.event_id):
                 continue
-            form = state.past.form_of(found)
-            said = state.past.parsed(form) if form is not None else None
-            if form is not None and said is not None:
-                yield found.event_id, records.moment_of(form), said
+            read = state.past.said(found)
+            if read is not None:
+                form, parsed = read
+                yield found.event_id, records.moment_of(form), parsed
 
     # -- time
 
@@ -452,8 +455,7 @@ class AttentionEngine:
         around = replace(self.around(state, snapshot.group, snapshot.now), lives=lives)
         for written in timers.steps(state.attention, around, lambda event_id: self._item(state, event_id)):
             if written:
-                here = records.for_those_here(written, snapshot.group)
-                submissions = submitted(snapshot.group.group_id, here)
+                submissions = records.submitted_to(snapshot.group, written)
                 return Plan(submissions, lambda _outcomes: TimersRun(stepped=True))
         next_due = timers.next_due(state.attention, lives)
         return Plan((), lambda _outcomes: TimersRun(stepped=False, next_due=next_due))

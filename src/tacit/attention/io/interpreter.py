@@ -37,7 +37,7 @@ from tacit.attention.state.claims import event_target
 from tacit.attention.state.consequences import delivery, given_back, records_with
 from tacit.attention.state.escalation import escalated
 from tacit.attention.state.obligations import as_delivered
-from tacit.attention.state.records import Written, for_those_here, submitted
+from tacit.attention.state.records import Written, submitted_to
 from tacit.attention.state.versions import cancellations
 from tacit.attention.state.work import is_news
 from tacit.base.errors import Bug, Refused
@@ -90,7 +90,7 @@ class Case:
     def submitted(self, written: Sequence[Written]) -> list[Submission]:
         """Records and notices as events of this group."""
         group = self.snapshot.group
-        return submitted(group.group_id, for_those_here(written, group))
+        return submitted_to(group, written)
 
     def answered(self, written: Sequence[Written], answer: dict[str, Any]) -> Plan:
         """Append these, and answer so with the first one's id."""

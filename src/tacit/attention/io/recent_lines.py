@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.delivery import content
 from tacit.attention.read.conversation import author_of
-from tacit.c2a.lines import cut
 from tacit.c2a.messages import Earlier
 
 if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
+    from tacit.attention.io.state_store import PastMessages
     from tacit.ledger.ports import EventLookup, StoredEvent
 
 LOOKED_THROUGH: Final = 256
@@ -48,10 +48,10 @@ class RecentLines:
         self._lines: dict[str, deque[tuple[int, str]]] = {}
         self._made: dict[str, Earlier] = {}
 
-    def said(self, found: StoredEvent, archive: Archive) -> None:
+    def said(self, found: StoredEvent, past: PastMessages) -> None:
         """A message was said."""
         if self._since is not None:
-            self._hold(found, archive)
+            self._hold(found, past)
 
     def before(self, place: str, seq: int, source: LineSource) -> tuple[Earlier, ...] | None:
         """The lines before a position, oldest first; None when there may be more than are known."""
@@ -79,14 +79,13 @@ class RecentLines:
         messages = source.lookup.messages(LOOKED_THROUGH)
         self._since = messages[0].seq if len(messages) == LOOKED_THROUGH else 1
         for found in messages:
-            self._hold(found, source.archive)
+            self._hold(found, source.archive.past)
 
-    def _hold(self, found: StoredEvent, archive: Archive) -> None:
+    def _hold(self, found: StoredEvent, past: PastMessages) -> None:
         """Only what everybody may read and what stands in no thread."""
         if found.kind != "chat.message" or found.private or found.root:
             return
-        event = archive.past.form_of(found)
-        place = archive.past.place(event, found) if event is not None else None
+        place = past.place_of(found)
         if place is None or place.thread is not None:
             return
         if place.id not in self._lines and len(self._lines) >= MOST_PLACES:
@@ -97,11 +96,10 @@ class RecentLines:
             lines.append((found.seq, found.event_id))
 
     def _line(self, seq: int, event_id: str, archive: Archive) -> Earlier | None:
-        versions = archive.attention.versions
-        if versions.is_deleted(event_id):
+        latest = archive.attention.versions.shown(event_id)
+        if latest is None:
             self._made.pop(event_id, None)
             return None
-        latest = versions.latest(event_id)
         made = self._made.get(event_id)
         if made is not None and made.event_id == latest:
             return made
@@ -110,6 +108,6 @@ class RecentLines:
             return None
         if len(self._made) >= MOST_MADE:
             self._made.clear()
-        made = cut(Earlier(latest, author_of(form), content(form.data), form.ts, seq))
+        made = Earlier(latest, author_of(form), content(form.data), form.ts, seq).cut()
         self._made[event_id] = made
         return made

@@ -9,6 +9,7 @@ it. The same objects serve the writer and, on a read-only connection, every view
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
@@ -25,11 +26,9 @@ from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import Approvals, Asked
-from tacit.attention.state.asking import Asking
-from tacit.attention.state.awaited_answers import AwaitedAnswer, AwaitedAnswers
+from tacit.attention.state.asking import Asking, AwaitedAnswer, AwaitedAnswers, LastTalk, LastTalks
 from tacit.attention.state.claims import Claims, Held, Offer
 from tacit.attention.state.fold import Attention
-from tacit.attention.state.last_talks import LastTalk, LastTalks
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
 from tacit.attention.state.person_questions import PersonQuestion, PersonQuestions
@@ -72,18 +71,6 @@ class Events(Protocol):
         ...
 
 
-def _live(obligation: Obligation) -> bool:
-    return obligation.live
-
-
-def _is_open(piece: PieceOfWork) -> bool:
-    return piece.is_open
-
-
-def _holds(asked: Asked) -> bool:
-    return asked.holds
-
-
 def attention_on(folds: GroupFolds) -> Attention:
     """The fold of a group on its tables."""
     table = folds.table
@@ -93,14 +80,15 @@ def attention_on(folds: GroupFolds) -> Attention:
         past={},
         claims=Claims(table("claim", str, Held, always)),
         obligations=Obligations(
-            table("obligation", _PAIR, Obligation, _live), table("obligations", str, tuple[str, ...])
+            table("obligation", _PAIR, Obligation, attrgetter("live")),
+            table("obligations", str, tuple[str, ...]),
         ),
         absences=Absences(table("absence", str, Absence, always)),
         exchanges=Exchanges(table("exchange", _PLACE, Exchange, always)),
         versions=Versions(
             table("edited", str, str), table("deleted", str, bool), table("first_form", str, str)
         ),
-        approvals=Approvals(table("approval", _PAIR, Asked, _holds)),
+        approvals=Approvals(table("approval", _PAIR, Asked, attrgetter("holds"))),
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
@@ -120,7 +108,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         ),
         recalled=table("recalled", str, tuple[str, ...]),
         work=Works(
-            table("work", _PAIR, PieceOfWork, _is_open),
+            table("work", _PAIR, PieceOfWork, attrgetter("is_open")),
             table("work_of", str, tuple[str, ...]),
             table("work_ended", str, tuple[str, ...]),
         ),
@@ -162,6 +150,7 @@ class PastMessages:
         self._attention = attention
         self._cache: dict[str, ParsedMessage] = {}
         self._followed: Event | None = None
+        self._first: StoredEvent | None = None
         self.events: Events | None = None
         self.roster = Roster()
 
@@ -191,6 +180,7 @@ class PastMessages:
     def follow(self, found: StoredEvent) -> Event | None:
         """The form of an event that is followed now: what comes of it asks for it again."""
         self._followed = self.form_of(found)
+        self._first = found if found.kind != "x.c2a.edit" else None
         return self._followed
 
     def form(self, event_id: str) -> Event | None:
@@ -205,17 +195,39 @@ class PastMessages:
         event = decode(found.raw)
         if event.kind != "x.c2a.edit":
             return event if event.kind in SAID else None
-        first = self.events.event(self.original(event.id)) if self.events is not None else None
+        first = self.first(event.id)
         return edited(decode(first.raw), event) if first is not None and first.kind in SAID else None
 
     def original(self, event_id: str) -> str:
         """The id of a message's first form: what the fold knows, or the edit itself says."""
+        return self._traced(event_id)[0]
+
+    def first(self, event_id: str) -> StoredEvent | None:
+        """The first form of a message."""
+        return self._traced(event_id)[1]
+
+    def _traced(self, event_id: str) -> tuple[str, StoredEvent | None]:
+        if self._first is not None and self._first.event_id == event_id:
+            return event_id, self._first
         found = self.events.event(event_id) if self.events is not None else None
         while found is not None and found.kind == "x.c2a.edit" and self.events is not None:
             first = self._attention.versions.first(event_id)
             event_id = first if first != event_id else before(found.data)
             found = self.events.event(event_id)
-        return event_id
+        return event_id, found
+
+    def under(self, event_id: str) -> tuple[Event, ParsedMessage | None] | None:
+        """What is said under this id: its form, and how it reads."""
+        form = self.form(event_id)
+        return (form, self.get(event_id)) if form is not None else None
+
+    def said(self, found: StoredEvent) -> tuple[Event, ParsedMessage] | None:
+        """A message that is at hand, which is no edit: its form, and how it reads."""
+        form = self.form_of(found)
+        parsed = self._cache.get(found.event_id)
+        if form is not None and parsed is None and (parsed := self.parsed(form, found)) is not None:
+            self._hold(found.event_id, parsed)
+        return (form, parsed) if form is not None and parsed is not None else None
 
     def parsed(self, event: Event, first: StoredEvent | None = None) -> ParsedMessage | None:
         """The event as `decide` read it, with its conversation taken from the root of its thread.
@@ -232,10 +244,15 @@ class PastMessages:
         """The conversation of a message, without reading its text."""
         return self._where(event, first).conversation
 
+    def place_of(self, found: StoredEvent) -> Conversation | None:
+        """The same for a message that is at hand, which is no edit."""
+        event = self.form_of(found)
+        return self.place(event, found) if event is not None else None
+
     def _where(self, event: Event, first: StoredEvent | None) -> ConversationState:
         """As much of the state as reading takes: the conversation, and who alone may read there."""
         if first is None:
-            first = self.events.event(self.original(event.id)) if self.events is not None else None
+            first = self.first(event.id)
         root = self.events.at(first.root) if first is not None and first.root and self.events else None
         found = conversation_of(event.data, event.by, root.event_id if root is not None else None)
         if root is not None and inherits(event.data):

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.attention.read.conversation import author_of
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import SOCIAL, AuthorKind, Intent
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 
     from tacit.attention.read.conversation import Conversation
+    from tacit.attention.read.cues import Floor
     from tacit.attention.read.message import ParsedMessage
     from tacit.ledger.envelope import Event
 
@@ -66,11 +66,11 @@ def place_key(conversation: Conversation, author: str) -> tuple[str, str]:
 
 
 def adding(
-    bursts: Mapping[tuple[str, str], Burst], event: Event, conversation: Conversation, at: Moment
+    bursts: Mapping[tuple[str, str], Burst], event: Event, author: str, conversation: Conversation, at: Moment
 ) -> frozenset[str]:
     """Whom its author has just called in the same place, if an event may be more of that."""
     is_said = event.kind == "chat.message"
-    burst = bursts.get(place_key(conversation, author_of(event).id)) if is_said else None
+    burst = bursts.get(place_key(conversation, author)) if is_said else None
     takes = burst is not None and burst.takes(at)
     return frozenset(burst.to) if burst is not None and takes else frozenset()
 
@@ -148,6 +148,18 @@ def before(call: ParsedMessage, at: Moment, lines: Iterable[tuple[str, Moment, P
             found.append(event_id)
         later = when
     return found[::-1]
+
+
+def may_have_begun(floor: Floor, call: ParsedMessage, at: Moment) -> bool:
+    """Is it a call, before which its author may have said what belongs to it?
+
+    `floor` is its channel's, with it as the last line; that tells of the open flow alone, in a thread there
+    may be such lines.
+    """
+    if not called(call):
+        return False
+    by_author = (line for line in floor[:-1] if line.by == call.author.id)
+    return call.conversation.thread is not None or any(at - line.at < SPAN for line in by_author)
 
 
 def called(parsed: ParsedMessage) -> bool:

@@ -6,7 +6,7 @@ Rows: C2A-032, C2A-209, C2A-210, C2A-215. A ledger has no conversations; they fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -34,6 +34,12 @@ class Conversation:
     thread: str | None = None
     stream: str | None = None
     title: str = ""
+    key: tuple[str, str | None] = field(init=False, compare=False, repr=False)
+    """A conversation and, inside it, a thread; a dm is one place, however its messages hang together."""
+
+    def __post_init__(self) -> None:
+        thread = None if self.kind is ConversationKind.DM else self.thread
+        object.__setattr__(self, "key", (self.id, thread))
 
     @property
     def place(self) -> str:

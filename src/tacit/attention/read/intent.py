@@ -12,8 +12,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.read import orders
 from tacit.attention.read.lexicon import ENGLISH, Language, Phrases, folded, languages_of
+from tacit.attention.read.orders import order_in
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 
 if TYPE_CHECKING:
@@ -154,14 +154,13 @@ def _asked(language: Language, text: str, words: set[str]) -> Intent | None:
     def found(section: str) -> bool:
         return holds(sections[section], text, words)
 
-    if orders.sends_away(language, text, words):
-        return Intent.LEAVE_REQUEST
+    order = order_in(language, text, words)
+    if order is Intent.LEAVE_REQUEST:
+        return order
     if found("safety"):
         return Intent.SAFETY
-    if orders.calls_off(language, text, words):
-        return Intent.CANCELLATION
-    if orders.holds_back(language, text, words):
-        return Intent.HOLD
+    if order is not None:
+        return order
     if found("approval") or language.sections["approve_first"].pattern.match(text):
         return Intent.APPROVAL
     question = "?" in text

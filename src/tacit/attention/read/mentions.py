@@ -7,7 +7,7 @@ nobody. A name that resolves to nobody is dropped. Knows nothing of policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.read.calls import CalledName, CallStrength, calls
@@ -29,11 +29,12 @@ class Target:
     roles: frozenset[str] = frozenset()
     members: frozenset[str] = frozenset()
     everyone: bool = False
+    anybody: bool = field(init=False, compare=False, repr=False)
+    """Is it aimed at anyone at all? Every step on the way asks, so it is said once."""
 
-    @property
-    def anybody(self) -> bool:
-        """Is it aimed at anyone at all?"""
-        return self.everyone or bool(self.agents or self.people or self.roles)
+    def __post_init__(self) -> None:
+        anybody = self.everyone or bool(self.agents or self.people or self.roles)
+        object.__setattr__(self, "anybody", anybody)
 
 
 NO_TARGET: Final = Target()

@@ -17,6 +17,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from tacit.c2a.vocabulary import Intent
+
 if TYPE_CHECKING:
     from tacit.attention.read.lexicon import Language
 
@@ -31,19 +33,20 @@ _RUN_ON: Final = 12
 """Words among which a clause without a comma may turn from an order to its reason."""
 
 
-def sends_away(language: Language, text: str, words: set[str]) -> bool:
-    """Is the text, folded and without names that have a sign, an order to leave?"""
-    return _is_all(language, "leave", text, words)
+_ORDERS: Final = {
+    "leave": Intent.LEAVE_REQUEST,
+    "call_off": Intent.CANCELLATION,
+    "hold": Intent.HOLD,
+}
+"""To leave; to stop, or taking back what was asked; to wait, which ends nothing."""
 
 
-def calls_off(language: Language, text: str, words: set[str]) -> bool:
-    """Is the text an order to stop, or does it take back what was asked?"""
-    return _is_all(language, "call_off", text, words)
-
-
-def holds_back(language: Language, text: str, words: set[str]) -> bool:
-    """Is the text an order to wait, which ends nothing?"""
-    return _is_all(language, "hold", text, words)
+def order_in(language: Language, text: str, words: set[str]) -> Intent | None:
+    """The order that the text is, folded and without names that have a sign; None when it is none."""
+    for section, intent in _ORDERS.items():
+        if _is_all(language, section, text, words):
+            return intent
+    return None
 
 
 def _is_all(language: Language, section: str, text: str, words: set[str]) -> bool:

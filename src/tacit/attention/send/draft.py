@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from tacit.attention.read.conversation import MAIN, Conversation
 from tacit.attention.send.surroundings import Answered, Sent, Surroundings
 from tacit.attention.state import approvals, records
-from tacit.attention.state.absences import place_of
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.deadlines import MS
 from tacit.attention.state.obligations import as_delivered
@@ -149,7 +148,7 @@ def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
         agents_in_thread=len(attention.participants(thread)) if thread is not None else 0,
         left=attention.absences.has_left(session, conversation),
         goodbye_for=attention.absences.goodbye_for(session, conversation),
-        stopped=attention.exchanges.stopped(place_of(conversation)),
+        stopped=attention.exchanges.stopped(conversation.key),
         recent=tuple(_said(one.event_id, caller) for one in sends[-attention.settings.similar_window :]),
         sends=tuple(one.at for one in sends),
         sends_here=tuple(one.at for one in sends if one.place == here),

@@ -76,7 +76,7 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
     target = arguments.get("target")
     if isinstance(target, str):
         there = draft.place_for(target, caller).conversation
-        conversation, thread = absences.place_of(there)
+        conversation, thread = there.key
         details = {"conversation": conversation, "thread": thread}
         message = caller.attention.past.get(event.id) if event is not None else None
         if there.kind is ConversationKind.DM and message is not None and message.private is None:

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 Place = tuple[str, str | None]
 
 
-def place_of(conversation: Conversation) -> Place:
-    """A conversation and, inside it, a thread; a dm is one place, however its messages hang together."""
-    return conversation.id, None if conversation.kind is ConversationKind.DM else conversation.thread
-
-
 @dataclass(frozen=True, slots=True)
 class Absence:
     """What one session has left, where it came back inside, and the goodbyes that it may still say."""
@@ -77,7 +72,7 @@ class Absences:
         known = self._absent.get(session)
         if known is None or not known.goodbyes:
             return
-        here = {place_of(conversation), (conversation.id, None)}
+        here = {conversation.key, (conversation.id, None)}
         unsaid = tuple(one for one in known.goodbyes if one[0] not in here)
         if unsaid != known.goodbyes:
             self._absent[session] = replace(known, goodbyes=unsaid)
@@ -87,7 +82,7 @@ class Absences:
         known = self._absent.get(session)
         if conversation.kind is ConversationKind.DM or known is None:
             return False
-        place = place_of(conversation)
+        place = conversation.key
         return place in known.left or ((conversation.id, None) in known.left and place not in known.back)
 
     def leavers(self, conversation: Conversation) -> frozenset[str]:
@@ -99,7 +94,7 @@ class Absences:
     def goodbye_for(self, session: str, conversation: Conversation) -> str | None:
         """The event that asked the session to leave, while its goodbye is still unsaid."""
         unsaid = dict(self._absent.get(session, NOWHERE).goodbyes)
-        return unsaid.get(place_of(conversation)) or unsaid.get((conversation.id, None))
+        return unsaid.get(conversation.key) or unsaid.get((conversation.id, None))
 
 
 def leave(

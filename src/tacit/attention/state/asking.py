@@ -1,7 +1,15 @@
 """Asking: what agents and people have asked each other, and which line is the answer (C2A-070, C2A-180).
 
-Three small folds that are moved by the same lines: with whom somebody last talked (`last_talks`), what agents
-asked people (`awaited_answers`), and what people asked agents (`person_questions`). No text is kept in any.
+Three small folds that are moved by the same lines: with whom somebody last talked, what agents asked people,
+and what people asked agents (`person_questions`). No text is kept in any.
+
+What a plain line of a person's is about depends on whom they are talking with. Of talks only what is certain
+counts: by name, or as a reply; what a line without a name goes on with is for `attention.read`. An agent that
+asks a person waits for a word of that person's, and the word comes as people give it: "@ada yep", "ok",
+"sure", or just the next line, in the thread of the question or in the channel around it. So for each person
+of a channel the questions are kept that agents put to them. Their next line that names nobody answers the
+newest one that it can see, unless they have been talking with somebody else since; a line that names the
+agent answers it at any time. Words that ask to wait answer nothing yet. The moment is an argument.
 """
 
 from __future__ import annotations
@@ -9,22 +17,154 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.read.conversation import author_of
-from tacit.attention.state.awaited_answers import AwaitedAnswers
-from tacit.attention.state.last_talks import LastTalks
+import msgspec
+
 from tacit.attention.state.person_questions import PersonQuestions
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Intent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping, Sequence
 
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.message import ParsedMessage
+    from tacit.c2a.messages import Author
     from tacit.ledger.envelope import Event
 
+ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
+"""What an agent says that wants a word back."""
+NEXT_LINE: Final = 10 * 60 * SECOND
+"""How long after the question a line without a name can be its answer."""
+KEPT: Final = 4
+"""Questions to one person in one channel; with a fifth the oldest is no longer waited for."""
 STILL: Final = 3_600 * SECOND
 """How long an author can steer what they asked without naming anybody."""
+
+
+class LastTalk(msgspec.Struct, frozen=True, array_like=True):
+    """The other side of somebody's newest exchange, empty for several at once, and when that was."""
+
+    who: str
+    at: Moment
+
+
+class LastTalks:
+    """By channel and principal."""
+
+    __slots__ = ("_talks",)
+
+    def __init__(self, talks: MutableMapping[tuple[str, str], LastTalk] | None = None) -> None:
+        self._talks: MutableMapping[tuple[str, str], LastTalk] = {} if talks is None else talks
+
+    def of(self, channel: str, principal: str) -> LastTalk | None:
+        """With whom somebody last talked there."""
+        return self._talks.get((channel, principal))
+
+    def said(self, channel: str, author: str, to: frozenset[str], at: Moment) -> None:
+        """Somebody spoke to these."""
+        others = sorted(to - {author})
+        for one in others:
+            self._talks[channel, one] = LastTalk(author, at)
+        if others:
+            self._talks[channel, author] = LastTalk(others[0] if len(others) == 1 else "", at)
+
+
+class AwaitedAnswer(msgspec.Struct, frozen=True, array_like=True):
+    """A question that an agent put to a person."""
+
+    agent: str
+    event_id: str
+    at: Moment
+    thread: str | None = None
+
+
+class AwaitedAnswers:
+    """By channel and person: what agents have asked that person and had no word on."""
+
+    __slots__ = ("_asked",)
+
+    def __init__(
+        self, asked: MutableMapping[tuple[str, str], tuple[AwaitedAnswer, ...]] | None = None
+    ) -> None:
+        self._asked: MutableMapping[tuple[str, str], tuple[AwaitedAnswer, ...]] = (
+            {} if asked is None else asked
+        )
+
+    def of(self, channel: str, person: str) -> tuple[AwaitedAnswer, ...]:
+        """What agents have asked this person there, the oldest first."""
+        return self._asked.get((channel, person), ())
+
+    def said(
+        self,
+        event: Event,
+        parsed: ParsedMessage,
+        above: ParsedMessage | None,
+        at: Moment,
+        *,
+        by_name_only: bool = False,
+    ) -> None:
+        """Fold a message: an agent's question is awaited from here, a person's word to it ends that.
+
+        `above` is the message that it replies to; `by_name_only`: a line that names nobody answers nothing.
+        """
+        if parsed.by_agent:
+            self._asked_by(event, parsed, above, at)
+        elif parsed.author.kind is AuthorKind.HUMAN and parsed.intent is not Intent.HOLD:
+            key = (parsed.conversation.id, parsed.author.id)
+            known = self._asked.get(key, ())
+            left = tuple(
+                one for one in known if not _is_word_on(one, parsed, above, by_name_only=by_name_only)
+            )
+            if left != known:
+                self._put(key, left)
+
+    def _asked_by(self, event: Event, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> None:
+        people = parsed.target.people
+        if not people and above is not None and above.author.kind is AuthorKind.HUMAN:
+            people = frozenset({above.author.id})
+        where = parsed.conversation
+        for person in sorted(people):
+            key = (where.id, person)
+            others = tuple(one for one in self._asked.get(key, ()) if one.agent != parsed.by)
+            if parsed.intent in ASKS:
+                self._put(key, (*others, AwaitedAnswer(parsed.by, event.id, at, where.thread))[-KEPT:])
+            elif key in self._asked:
+                self._put(key, others)
+
+    def _put(self, key: tuple[str, str], asked: tuple[AwaitedAnswer, ...]) -> None:
+        if asked:
+            self._asked[key] = asked
+        else:
+            self._asked.pop(key, None)
+
+
+def _answered_by_a_line(
+    asked: Sequence[AwaitedAnswer], where: Conversation, at: Moment, talk: LastTalk | None
+) -> str | None:
+    """The agent whose question a line answers that names nobody; `talk` is its author's last one there.
+
+    In a thread it answers what was asked there; in the open flow what was asked anywhere in the channel.
+    """
+    for one in reversed(asked):
+        if where.thread is not None:
+            if one.thread == where.thread:
+                return one.agent
+        elif 0 <= at - one.at <= NEXT_LINE:
+            elsewhere = talk is not None and talk.who != one.agent and talk.at > one.at
+            return None if elsewhere else one.agent
+    return None
+
+
+def _is_word_on(
+    asked: AwaitedAnswer, parsed: ParsedMessage, above: ParsedMessage | None, *, by_name_only: bool
+) -> bool:
+    """Is this the person's word on what they were asked?"""
+    if parsed.target.anybody:
+        return asked.agent in parsed.target.agents
+    where = parsed.conversation
+    if where.thread is None:
+        return not by_name_only
+    return where.thread == asked.thread or (above is not None and above.by == asked.agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +175,33 @@ class Asking:
     awaited: AwaitedAnswers = field(default_factory=AwaitedAnswers)
     questions: PersonQuestions = field(default_factory=PersonQuestions)
 
-    def answered_by_a_line(
-        self, event: Event, at: Moment, conversation: Conversation, replied: ParsedMessage | None
-    ) -> str | None:
-        """The agent whose question a person's line answers; what replies to somebody's words is for those."""
+    def awaited_of(
+        self,
+        event: Event,
+        author: Author,
+        at: Moment,
+        conversation: Conversation,
+        replied: ParsedMessage | None,
+    ) -> tuple[frozenset[str], str | None]:
+        """The agents that wait for a word of the author's there, and whose question a person's line answers.
+
+        What replies to somebody's words (`replied`) is for those.
+        """
+        asked = self.awaited.of(conversation.id, author.id)
+        if not asked:
+            return frozenset(), None
+        waiting = frozenset(one.agent for one in asked)
         if event.kind != "chat.message" or replied is not None or conversation.kind is ConversationKind.DM:
-            return None
-        author = author_of(event)
+            return waiting, None
         if author.kind is not AuthorKind.HUMAN:
-            return None
+            return waiting, None
         talk = self.talks.of(conversation.id, author.id)
-        return self.awaited.answered_by_a_line(conversation, author.id, at, talk)
+        return waiting, _answered_by_a_line(asked, conversation, at, talk)
 
     def steered(
         self,
         event: Event,
+        author: Author,
         at: Moment,
         where: Conversation,
         replied: ParsedMessage | None,
@@ -64,7 +216,6 @@ class Asking:
         """
         if replied is not None:
             return replied.target.agents if replied.by == event.by else frozenset()
-        author = author_of(event)
         if by_name_only or event.kind != "chat.message" or author.kind is not AuthorKind.HUMAN:
             return frozenset()
         place = (author.id, where.thread)

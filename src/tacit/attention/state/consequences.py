@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.attention.decide.decide import entry_of, situation_in
+from tacit.attention.decide.decide import entry_of
 from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED
@@ -75,14 +75,14 @@ def consequences(
         found += _by_a_person(event, parsed, attention)
         found += _thanked(event, parsed, attention)
         found += _unheard(event, parsed, attention, around.roster)
-        found += held_or_resumed(decisions, parsed, attention, around.now)
+        found += held_or_resumed(event, decisions, parsed, attention, around.now)
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around)
     found += _leaving(event, decisions, attention, around.now)
     if not stopped:
         found += deliveries(event, decisions, attention, around)
     else:
-        exchange = attention.exchanges.at(absences.place_of(parsed.conversation))
+        exchange = attention.exchanges.at(parsed.conversation.key)
         found += deliveries(event, decisions, attention, around, spared=exchange.agents)
         found += _ended(exchange.agents, event, parsed, attention)
         found.append(
@@ -112,12 +112,12 @@ def _ended(
 ) -> list[Written]:
     """What the agents of a stopped exchange still owed each other there, they owe no more (C2A-198)."""
     found: list[Written] = []
-    place, just_answered = absences.place_of(parsed.conversation), (answered_in(event), parsed.by)
+    place, just_answered = parsed.conversation.key, (answered_in(event), parsed.by)
     for obligation in attention.obligations:
         open_here = obligation.session in agents and not obligation.closed
         open_here = open_here and (obligation.event_id, obligation.session) != just_answered
         message = attention.past.get(obligation.event_id) if open_here else None
-        if message is not None and message.by_agent and absences.place_of(message.conversation) == place:
+        if message is not None and message.by_agent and message.conversation.key == place:
             found.append(
                 records.Disposition(
                     event_id=obligation.event_id,
@@ -143,9 +143,9 @@ def deliveries(
         agents = decisions
     found: list[Written] = []
     for agent in sorted(agents):
-        if agent not in attention.sessions or agent not in decisions or agent in spared:
+        decision = decisions.get(agent)
+        if decision is None or agent in spared or agent not in attention.sessions:
             continue
-        decision = decisions[agent]
         if decision.escalate:
             found += reroute(event.id, decision, attention, around, {agent}, declined=False)
             continue
@@ -251,8 +251,8 @@ def _owners(attention: Attention, conversation: Conversation | None) -> frozense
 
 def _answer(event: Event, parsed: ParsedMessage, attention: Attention, now: Moment) -> list[Written]:
     """An agent's reply satisfies what it owed, and its claims there last longer (C2A-117, C2A-155)."""
-    answered = answered_in(event)
-    if not parsed.by_agent or answered is None:
+    answered = answered_in(event) if parsed.by_agent else None
+    if answered is None:
         return []
     answered = attention.versions.latest(answered)
     obligation = attention.obligations.get(answered, parsed.by)
@@ -432,7 +432,7 @@ def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Mome
     if parsed is None:
         return found
     for agent, decision in sorted(decisions.exceptions.items()):
-        if situation_in(decision) is not Situation.LEAVE:
+        if decision.situation is not Situation.LEAVE:
             continue
         gone = absences.leave(agent, parsed.conversation, event.id)
         if isinstance(gone, records.Membership):

@@ -74,11 +74,10 @@ from tacit.attention.read.dialogue import heard
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
-from tacit.attention.state.absences import Absences, Place, place_of
+from tacit.attention.state.absences import Absences, Place
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
-from tacit.attention.state.asking import Asking
-from tacit.attention.state.awaited_answers import ASKS
+from tacit.attention.state.asking import ASKS, Asking
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
@@ -105,6 +104,7 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
     from tacit.attention.read.roster import Roster
+    from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 
 
@@ -193,23 +193,26 @@ class Attention:
         # A reply to an edit is in the thread of the message that was edited.
         above = self.versions.first(given) if isinstance(given, str) else None
         conversation = self.ownership.place_of(event, above, replied)
-        place = place_of(conversation)
-        stream = self.ownership.stream_of(conversation)
+        place = conversation.key
         left = self.absences.leavers(conversation)
         root = conversation.thread
         owner = self.owner_of(root) if root is not None else None
-        owners = self.ownership.owners(conversation, task_ids(data) if "refs" in data else ())
+        stream, owners = self.ownership.around(conversation, task_ids(data) if "refs" in data else ())
         if owner is not None:
             owners |= {owner}
         awaiting = self.awaiting.get(place, _EMPTY)
         if replied is not None and replied.by_agent and replied.intent in ASKS:
             awaiting |= {replied.by}
-        awaiting |= self.asking.awaited.agents(conversation.id, author_of(event).id)
+        author = author_of(event)
+        at = records.moment_of(event)
+        awaited, answers = self.asking.awaited_of(
+            event, author, at, conversation, None if above == root else replied
+        )
+        awaiting |= awaited
         supersedes = data.get("supersedes")
         inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
         floor = self._floor(event, conversation) if replied is None else ()
-        at = records.moment_of(event)
         return ConversationState(
             conversation=conversation,
             participants=(self.participants(root) if root is not None else _EMPTY) - left,
@@ -221,18 +224,16 @@ class Attention:
             subscribers=stream.digest,
             awaiting=awaiting,
             stopped=self.exchanges.stopped(place),
-            responded=answered_by(before),
+            responded=answered_by(before) if before else _EMPTY,
             floor=floor,
             at=at,
-            adding=bursts.adding(self.bursts, event, conversation, at) if self.settings.dialogue else _EMPTY,
-            asked=self.asking.steered(
-                event, at, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
-            ),
-            answers=self.asking.answered_by_a_line(
-                event, at, conversation, None if above == root else replied
-            )
+            adding=bursts.adding(self.bursts, event, author.id, conversation, at)
             if self.settings.dialogue
-            else None,
+            else _EMPTY,
+            asked=self.asking.steered(
+                event, author, at, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
+            ),
+            answers=answers if self.settings.dialogue else None,
         )
 
     def _floor(self, event: Event, conversation: Conversation) -> Floor:
@@ -288,8 +289,8 @@ class Attention:
             self.room_questions.asked(event, at, decisions)
         called = [
             agent
-            for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
-            if (one := decisions[agent]).needs_claim and one.directedness is Directedness.TO_MY_ROLE
+            for agent, one in (decisions if decisions.common.needs_claim else decisions.exceptions).items()
+            if one.needs_claim and one.directedness is Directedness.TO_MY_ROLE
         ]
         self.asking.questions.asked(event, at, decisions)
         if called:
@@ -297,7 +298,8 @@ class Attention:
         if decisions.parsed is not None and event.kind == "chat.message":
             read = {agent: one for agent, one in decisions.exceptions.items() if one.mode is Mode.BUFFERED}
             went_on = [agent for agent, one in read.items() if one.reason in _GOES_ON]
-            bursts.went_on(self.bursts, decisions.parsed, went_on, at)
+            if went_on:
+                bursts.went_on(self.bursts, decisions.parsed, went_on, at)
         for agent, one in decisions.exceptions.items():
             if one.mode is Mode.DIGEST:
                 known = self.pending_digests.get(agent, PendingDigest(since=at))
@@ -307,7 +309,7 @@ class Attention:
 
     def _said(self, event: Event, at: Moment, parsed: ParsedMessage) -> bool:
         conversation, agent = parsed.conversation, parsed.by_agent
-        place = place_of(conversation)
+        place = conversation.key
         self.past[event.id] = parsed
         self.room_questions.said(event, parsed)
         if agent and event.kind == "chat.message":
@@ -321,7 +323,8 @@ class Attention:
         else:
             self.awaiting.pop(place, None)
         if event.kind == "chat.message" and parsed.private is None:
-            above = self.past.get(answered_in(event) or str(event.data.get("reply_to") or ""))
+            answers = answered_in(event) or event.data.get("reply_to")
+            above = self.past.get(answers) if isinstance(answers, str) else None
             channel = conversation.id
             self.floors[channel] = heard(self.floors.get(channel, ()), parsed, above, at)
             bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
@@ -377,9 +380,10 @@ class Attention:
         self.threads[root] = known | parsed.target.agents
 
     def _exchanged(self, event: Event, parsed: ParsedMessage, place: Place) -> bool:
-        before = self.exchanges.at(place)
         if not parsed.by_agent:
-            return self.exchanges.put(place, before, loops.QUIET)
+            self.exchanges.person_spoke(place)
+            return False
+        before = self.exchanges.at(place)
         now = loops.progressed(before) if had_files(event) else before
         aimed = bool(parsed.target.agents or parsed.target.members) or place[1] is not None
         if not aimed and parsed.conversation.kind is not ConversationKind.DM:
@@ -391,7 +395,7 @@ class Attention:
         on = event.data.get("event_id")
         message = self.past.get(on) if isinstance(on, str) else None
         if message is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
-            self.exchanges.progressed(place_of(message.conversation))
+            self.exchanges.progressed(message.conversation.key)
 
     def _recorded(self, event: Event, at: Moment) -> None:
         record = records.record_of(event)
@@ -402,9 +406,9 @@ class Attention:
                 self._work_claimed(record, at)
             case records.Delivery():
                 created_at = Moment(record.created_at) if record.created_at else at
-                self.obligations.delivered(record, created_at, event.id)
+                held = self.obligations.delivered(record, created_at, event.id)
                 self.room_questions.given(record.event_id, record.session, at)
-                self._work_delivered(record, at)
+                self._work_delivered(record, held, at)
             case records.Accepted():
                 for event_id in record.event_ids:
                     self.obligations.accepted(event_id, record.session)
@@ -484,11 +488,12 @@ class Attention:
                 key = (record.event_id, record.session)
                 self.turns[key] = (*self.turns.get(key, ()), record)[-KEPT_TURNS:]
 
-    def _work_delivered(self, record: records.Delivery, at: Moment) -> None:
-        holders = [one.session for one in self.obligations.of_event(record.event_id) if one.owed]
-        held = self.obligations.get(record.event_id, record.session)
-        lowered = held is not None and held.held and not held.owed
-        self.work.delivered(record, at, (holders or [PERSON])[0] if lowered else "")
+    def _work_delivered(self, record: records.Delivery, held: Obligation, at: Moment) -> None:
+        owing = ""
+        if held.held and not held.owed:
+            holders = (one.session for one in self.obligations.of_event(record.event_id) if one.owed)
+            owing = next(holders, PERSON)
+        self.work.delivered(record, at, owing)
 
     def _work_claimed(self, record: records.Claim, at: Moment) -> None:
         event_id = record.target.partition(":")[2]
@@ -549,7 +554,7 @@ class Attention:
             and record.disposition == "responded"
             and record.reason == RESOLVED
         ):
-            self.exchanges.progressed(place_of(message.conversation))
+            self.exchanges.progressed(message.conversation.key)
 
     def _recalled(self, record: records.Disposition) -> None:
         """One copy is gone; a question to several stays open for the others, if it still stands."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.decide.decide import situation_in
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.state import records
 from tacit.c2a.vocabulary import Disposition, Intent, Policy
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
     from tacit.base.moment import Moment
+    from tacit.ledger.envelope import Event
 
 MS: Final = 1000
 HELD: Final = "whoever asked said to wait"
@@ -32,7 +32,7 @@ HELD: Final = "whoever asked said to wait"
 
 
 def held_or_resumed(
-    decisions: Decisions, parsed: ParsedMessage, attention: Attention, now: Moment
+    event: Event, decisions: Decisions, parsed: ParsedMessage, attention: Attention, now: Moment
 ) -> list[records.Written]:
     """What a message holds, or what it lets go on."""
     if parsed.by_agent:
@@ -42,10 +42,10 @@ def held_or_resumed(
             records.Disposition(
                 event_id=one.event_id, session=one.session, shift_us=_rested(one, attention, now)
             )
-            for one in _asked(parsed, attention)
+            for one in _asked(event, parsed, attention)
             if is_held(one)
         ]
-    reached = {agent for agent, one in decisions.exceptions.items() if situation_in(one) is Situation.HOLD}
+    reached = {agent for agent, one in decisions.exceptions.items() if one.situation is Situation.HOLD}
     until = now + attention.settings.hold_ms * MS
     return [
         records.Disposition(
@@ -56,7 +56,7 @@ def held_or_resumed(
             resurfaces_at=until,
             shift_us=_rested(one, attention, now),
         )
-        for one in _asked(parsed, attention)
+        for one in _asked(event, parsed, attention)
         if one.session in reached and one.policy is not Policy.MUST_NOT_RESPOND
     ]
 
@@ -66,10 +66,12 @@ def is_held(obligation: Obligation) -> bool:
     return obligation.disposition is Disposition.DEFERRED and obligation.note == HELD
 
 
-def _asked(parsed: ParsedMessage, attention: Attention) -> Iterator[Obligation]:
-    """What is open of the author's questions in that place; for an owner's reply, of what it is under."""
+def _asked(event: Event, parsed: ParsedMessage, attention: Attention) -> Iterator[Obligation]:
+    """What is open of the author's earlier questions there; for an owner's reply, of what it is under."""
     root, author = parsed.conversation.thread, parsed.author.id
     for question in attention.asking.questions.of(parsed.conversation.id):
+        if question.event_id == event.id:
+            continue
         under = root is not None and root in {question.thread, question.event_id}
         if (question.by == author and (root is None or under)) or (under and author == USER):
             latest = attention.versions.latest(question.event_id)

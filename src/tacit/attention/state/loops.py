@@ -82,6 +82,10 @@ class Exchanges:
             self._exchanges[place] = exchange
         return exchange.stopped and not before.stopped
 
+    def person_spoke(self, place: Place) -> None:
+        """A person's message opens it again, whatever was."""
+        self._exchanges.pop(place, None)
+
     def progressed(self, place: Place) -> None:
         """Something was achieved there."""
         before = self.at(place)

@@ -296,14 +296,14 @@ class Obligations:
         if known is not None and known.is_longer_with(at):
             self._obligations[event_id, session] = replace(known, alive_at=at, redelivered=0)
 
-    def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> None:
+    def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> Obligation:
         """Fold a delivery: the first opens the obligation, later ones count or change its policy."""
         key = (record.event_id, record.session)
         known = self._obligations.get(key)
         if known is None:
             sessions = {*self._by_event.get(record.event_id, ()), record.session}
             self._by_event[record.event_id] = tuple(sorted(sessions))
-            self._obligations[key] = Obligation(
+            self._obligations[key] = opened = Obligation(
                 record.event_id,
                 record.session,
                 Policy(record.policy),
@@ -323,13 +323,13 @@ class Obligations:
                 instead_of=record.instead_of,
                 obliged_at=created_at,
             )
-            return
+            return opened
         # A deferred event that is delivered again is open again, and so is one that now obliges (or obliges
         # once more after it had ended): its time starts anew.
         obliges = Policy(record.policy) is Policy.MUST_RESPOND
         raised = obliges and (known.closed or known.policy is not Policy.MUST_RESPOND)
         back = known.disposition is Disposition.DEFERRED or raised
-        self._obligations[key] = replace(
+        self._obligations[key] = again = replace(
             known,
             policy=Policy(record.policy),
             mode=Mode(record.mode),
@@ -353,6 +353,7 @@ class Obligations:
             obliged_at=created_at if raised else known.obliged_at,
             shift_us=0 if back else known.shift_us,
         )
+        return again
 
     def disposed(self, record: records.Disposition) -> None:
         """Fold a disposition."""

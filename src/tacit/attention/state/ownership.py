@@ -91,11 +91,15 @@ class Ownership:
 
     def owners(self, conversation: Conversation, tasks: Iterable[str]) -> frozenset[str]:
         """Who owns the stream or the tasks that an event belongs to."""
+        return self.around(conversation, tasks)[1]
+
+    def around(self, conversation: Conversation, tasks: Iterable[str]) -> tuple[Stream, frozenset[str]]:
+        """The stream or channel of a conversation, and who owns that or one of these tasks."""
         found = {self._tasks[task] for task in tasks if task in self._tasks}
         stream = self.stream_of(conversation)
         if stream.owner is not None and conversation.stream is not None:
             found.add(stream.owner)
-        return frozenset(found) if found else _EMPTY
+        return stream, frozenset(found) if found else _EMPTY
 
     def place_of(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         """Where an event is said: `above` is the first form of what it replies to, `replied` its message."""

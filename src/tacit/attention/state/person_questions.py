@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.read.message import ParsedMessage
-    from tacit.attention.state.last_talks import LastTalk
+    from tacit.attention.state.asking import LastTalk
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 

@@ -330,6 +330,11 @@ def for_those_here(written: Iterable[Written], group: Group) -> list[Written]:
     ]
 
 
+def submitted_to(group: Group, written: Iterable[Written]) -> list[Submission]:
+    """The same as events of the hub's own, but for notices to those who are not here."""
+    return submitted(group.group_id, for_those_here(written, group))
+
+
 def submitted(group_id: str, written: Iterable[Written], user: str = "user") -> list[Submission]:
     """Records and notices as events of the hub's own."""
     found: list[Submission] = []

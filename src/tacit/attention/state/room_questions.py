@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.decide.decide import situation_in
 from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.state import records
@@ -80,7 +79,7 @@ class RoomQuestions:
             and parsed.private is None
             and parsed.conversation.kind is ConversationKind.CHANNEL
             and parsed.conversation.thread is None
-            and situation_in(decisions.common) is Situation.OPEN_REQUEST
+            and decisions.common.situation is Situation.OPEN_REQUEST
         ):
             self._open[event.id] = RoomQuestion(event.id, parsed.by, parsed.conversation.id, at)
             for oldest in list(self)[: max(0, len(self._open) - MOST_OPEN)]:
@@ -88,8 +87,9 @@ class RoomQuestions:
 
     def said(self, event: Event, parsed: ParsedMessage) -> None:
         """A later line may answer what is open, or take it back."""
-        above = answered_in(event) or event.data.get("reply_to")
-        for one in list(self._open.values()):
+        questions = list(self._open.values())
+        above = (answered_in(event) or event.data.get("reply_to")) if questions else None
+        for one in questions:
             if above == one.event_id:
                 ends = parsed.by != one.by or parsed.intent in _ENDS
             elif parsed.conversation.id != one.channel or isinstance(above, str):

@@ -142,7 +142,13 @@ class Versions:
 
     def is_deleted(self, event_id: str) -> bool:
         """Was the message taken back? Its text is then shown nowhere."""
-        return bool(self._deleted.get(event_id) or self._deleted.get(self.latest(event_id)))
+        return self.shown(event_id) is None
+
+    def shown(self, event_id: str) -> str | None:
+        """The id of the newest form, in which the message is shown; None when it was taken back."""
+        latest = self.latest(event_id)
+        gone = self._deleted.get(latest) or (latest != event_id and self._deleted.get(event_id))
+        return None if gone else latest
 
     def is_superseded(self, event_id: str) -> bool:
         """Can it no longer be answered?"""

@@ -217,7 +217,7 @@ class Works:
                 if other.state is WorkState.HANDED_OVER and not other.to and other.session != record.session:
                     self._put(replace(other, to=record.session))
             if known is None or not known.is_open:
-                self._begin(record.event_id, record.session, at)
+                self._begin(record.event_id, record.session, at, known)
             elif known.retry_at is not None and known.retry_at <= at:
                 self._put(replace(known, message="", retry_at=None, updated=at))
         elif known is not None and known.is_open and record.policy == Policy.MAY_RESPOND and owing:
@@ -232,7 +232,7 @@ class Works:
         known = self.get(event_id, record.session) if kind == "event" else None
         if kind == "event" and record.action in {"take", "assign"}:
             if known is None or not known.is_open:
-                self._begin(event_id, record.session, at)
+                self._begin(event_id, record.session, at, known)
         elif known is not None and known.is_open and record.action in {"release", "expire"} and not owed:
             self._end(known, WorkState.HANDED_OVER, at)
 
@@ -338,8 +338,7 @@ class Works:
 
     # -- inside
 
-    def _begin(self, event_id: str, session: str, at: Moment) -> None:
-        known = self.get(event_id, session)
+    def _begin(self, event_id: str, session: str, at: Moment, known: PieceOfWork | None) -> None:
         fresh = PieceOfWork(event_id, session, WorkState.QUEUED, at, at)
         if known is not None:
             fresh = replace(

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from tacit.base.moment import Moment
-from tacit.base.steady_time import LEAST_JUMP, Reckoning, begun, jump, not_before, reckoned
+from tacit.base.steady_time import LEAST_JUMP, Reckoning, begun, not_before, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,12 +40,12 @@ class SteadyClock:
     """Time that neither leaps nor goes back (`tacit.base.steady_time`); for any thread."""
 
     def __init__(
-        self, read: Callable[[], tuple[Moment, int]] = both_clocks, known: Reckoning | None = None
+        self, clocks: Callable[[], tuple[Moment, int]] = both_clocks, known: Reckoning | None = None
     ) -> None:
         """`known` is another process's reckoning, which this one goes on with."""
-        self._read = read
+        self._clocks = clocks
         self._lock = threading.Lock()
-        self._last = known or begun(*read())
+        self._last = known or begun(*clocks())
         self.jumps = 0
         self.on_jump: Callable[[int], None] = lambda _by: None
 
@@ -56,9 +56,9 @@ class SteadyClock:
     def reckoning(self) -> Reckoning:
         """The present moment, with what it was reckoned from."""
         with self._lock:
-            wall, steady = self._read()
-            by = jump(self._last, wall, steady)
-            found = self._last = reckoned(self._last, wall, steady)
+            wall, steady = self._clocks()
+            found, by = read(self._last, wall, steady)
+            self._last = found
         if by:
             self._jumped(by)
         return found

@@ -18,9 +18,8 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
-from tacit.c2a.messages import Connected, Delivered
+from tacit.c2a.messages import Connected, Delivered, without_lines
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
-from tacit.c2a.open_lines import without_lines
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.harness.budget import day_of, next_day, until_next_day
@@ -280,13 +279,13 @@ class Harness:
                 self._context.whole.clear()
                 self._tell("disconnected", reason=item.reason)
 
-    def _keep_whole(self, event: Delivered) -> None:
+    def _keep_whole(self, event: Delivered, now: Moment) -> None:
         """Is it known to be all that its author said? Only while the hub tells when more comes."""
         whole, agreed = self._context.whole, self._context.session.agreed
         if agreed is None or "continued" not in agreed.tells or event.late or event.attempt > 1:
             whole.pop(event.event_id, None)
             return
-        whole[event.event_id] = self._clock.now()
+        whole[event.event_id] = now
         while len(whole) > REMEMBERED_WHOLE:
             del whole[next(iter(whole))]
 
@@ -295,7 +294,7 @@ class Harness:
         # The lines before it are of use only while this process has them fresh.
         params = without_lines(item.params)
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
-        self._keep_whole(event)
+        self._keep_whole(event, now)
         self._context.view.heard(event)
         runs = self._context.store.runs(event.event_id)
         effects = await self._judged(

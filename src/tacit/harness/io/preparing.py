@@ -23,6 +23,8 @@ from tacit.harness.runs import session_name
 from tacit.harness.scrolling import LOOKED_AT, open_lines, scrolled_back, wants_context
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.c2a.messages import Delivered, Earlier
     from tacit.harness.conduct import Conduct
     from tacit.harness.drivers.port import TurnOutcome
@@ -36,21 +38,36 @@ STANDS: Final = 5 * SECOND
 """How long what came with a question counts as it was said: later it may have been edited or taken back."""
 
 
+def at_hand(context: HarnessContext, turn: ModelTurn) -> ModelTurn | None:
+    """The turn with all that belongs to its question, where that came along; None if one has to look."""
+    carrier, now = turn.events[-1], context.clock.now()
+    if _has_run_out(turn, now) or _may_lack_more(context, carrier):
+        return None
+    if not wants_context(carrier):
+        return turn
+    lines = _came_along(context, turn.events[0], now)
+    return None if lines is None else _scrolled(context, turn, lines)
+
+
 async def prepared(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
-    """The turn with everything that belongs to its question."""
+    """The same, looked up."""
     return await _in_context(context, await _whole(context, conduct, await _looked_at(context, turn)))
 
 
 async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     """The question with what was said before it, as far as this audience's session has not read it."""
-    carrier, first = turn.carrier, turn.events[0]
+    carrier, first = turn.events[-1], turn.events[0]
     if not wants_context(carrier):
         return turn
-    lines = _came_along(context, first)
+    lines = _came_along(context, first, context.clock.now())
     if lines is None:
         lines = await _read_before(context, carrier, first)
-    if lines is None:
-        return turn
+    return turn if lines is None else _scrolled(context, turn, lines)
+
+
+def _scrolled(context: HarnessContext, turn: ModelTurn, lines: Sequence[Earlier]) -> ModelTurn:
+    """The question with those of the lines before it that belong to it."""
+    carrier, first = turn.events[-1], turn.events[0]
     place = (session_name(turn.audience, turn.slot), carrier.conversation)
     known = None if turn.fresh else context.shown_up_to.get(place)
     window = scrolled_back(first, lines, context.name, shown_up_to=known)
@@ -58,10 +75,10 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)))
 
 
-def _came_along(context: HarnessContext, first: Delivered) -> tuple[Earlier, ...] | None:
+def _came_along(context: HarnessContext, first: Delivered, now: Moment) -> tuple[Earlier, ...] | None:
     """The lines that the hub sent with the question, while they are sure to stand as they were said."""
     arrived = context.whole.get(first.event_id)
-    return first.before if arrived is not None and context.clock.now() - arrived < STANDS else None
+    return first.before if arrived is not None and now - arrived < STANDS else None
 
 
 async def _read_before(
@@ -110,10 +127,21 @@ async def keep_session(context: HarnessContext, audience: str, session: str) -> 
     await context.write(lambda writing: writing.session_for(audience, session, now))
 
 
+def _has_run_out(turn: ModelTurn, now: Moment) -> bool:
+    """Is an answer overdue?"""
+    due = turn.deadline_at
+    return due is not None and due <= now and bool(turn.events[-1].created_at)
+
+
+def _may_lack_more(context: HarnessContext, carrier: Delivered) -> bool:
+    """Can its author have said more that nobody told of?"""
+    return may_go_on(carrier) and carrier.event_id not in context.whole
+
+
 async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     """An event that has run out is answered only with the thread's present state in sight (C2A-174)."""
-    carrier, due = turn.events[-1], turn.deadline_at
-    if due is None or due > context.clock.now() or not carrier.created_at:
+    carrier = turn.events[-1]
+    if not _has_run_out(turn, context.clock.now()):
         return turn
     try:
         result = await context.read(READ_THREAD, carrier, eventId=carrier.event_id)
@@ -127,7 +155,7 @@ async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
 async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
     """What the author added in the meantime without naming the agent again, waited for while it comes."""
     carrier, settings = turn.events[-1], context.settings
-    if not may_go_on(carrier) or carrier.event_id in context.whole:
+    if not _may_lack_more(context, carrier):
         return turn
     where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
     more: list[tuple[Moment, str]] = []

@@ -14,7 +14,7 @@ from tacit.base.errors import Bug, TacitError
 from tacit.harness.activity import struck
 from tacit.harness.budget import day_of, next_day, until_next_day
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
-from tacit.harness.io.preparing import prepared, remember
+from tacit.harness.io.preparing import at_hand, prepared, remember
 from tacit.harness.io.turn_lock import at_work
 from tacit.harness.io.turn_watch import TurnWatch
 from tacit.harness.prices import priced
@@ -165,7 +165,11 @@ class TurnRunner:
 
     async def _outcome(self, turn: ModelTurn) -> TurnOutcome | None:
         """How the turn went; None when the harness was asked to stop before it began."""
-        whole = await self._shell.unless_stopped(prepared(self._context, self._conduct, turn))
+        if self._shell.is_stopping:
+            return None
+        whole = at_hand(self._context, turn)
+        if whole is None:
+            whole = await self._shell.unless_stopped(prepared(self._context, self._conduct, turn))
         if whole is None:
             return None
         files: tuple[TurnFile, ...] = ()

@@ -31,6 +31,10 @@ def _bad(message: str) -> Refused:
     return invalid(message, "CCCS-020", reason="bad_body")
 
 
+def _too_large(most: int) -> Refused:
+    return invalid(f"this body is at most {most} bytes", "CCCS-020", reason="too_large")
+
+
 class _Unpacking:
     """A body on its way out of its wrapping."""
 
@@ -82,9 +86,8 @@ async def _received(request: web.Request, seconds: float) -> AsyncIterator[bytes
 
 async def pieces(request: web.Request, limits: Limits, most: int) -> AsyncIterator[bytes]:
     """The body, unpacked, in pieces; refuses it as soon as it is over `most` bytes."""
-    too_large = invalid(f"this body is at most {most} bytes", "CCCS-020", reason="too_large")
     if (request.content_length or 0) > most:
-        raise too_large
+        raise _too_large(most)
     unpacking, size = _unpacking(request), 0
     async for received in _received(request, limits.body_seconds):
         rest = received
@@ -96,7 +99,7 @@ async def pieces(request: web.Request, limits: Limits, most: int) -> AsyncIterat
                 await asyncio.sleep(0)
             size += len(piece)
             if size > most:
-                raise too_large
+                raise _too_large(most)
             yield piece
     if unpacking is not None:
         unpacking.finish()

@@ -20,9 +20,8 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from tacit.attention.io.archive import Archive
 from tacit.base.errors import TacitError
-from tacit.c2a.messages import accepts
+from tacit.c2a.messages import accepts, without_lines
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
-from tacit.c2a.open_lines import without_lines
 from tacit.c2a.retry import redeliver_after
 from tacit.c2a.vocabulary import NEWER
 from tacit.hub.host.links import Link

@@ -15,9 +15,9 @@ import msgspec
 from tacit.base.errors import TacitError
 from tacit.base.io.sqlite import DAMAGED, FAILED
 from tacit.ledger import projection
+from tacit.ledger.io.read_model import View
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
-from tacit.ledger.io.view import View
 from tacit.ledger.ports import JournalEntry
 from tacit.ledger.state import Group
 

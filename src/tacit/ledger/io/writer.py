@@ -78,10 +78,9 @@ from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
-from tacit.ledger.io.read_model import ReadModel
+from tacit.ledger.io.read_model import ReadModel, View, require_readable
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
-from tacit.ledger.io.view import View, require_readable
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.redaction import NOTHING_MORE, Remains
