@@ -43,12 +43,13 @@ ANSWER = 4.0
 LEASE = 2.0
 
 
-def _forget_holder(stream: JetStream) -> None:
-    lease, connection = stream.name + SUFFIX, stream.connection
-    asked = {"last_by_subj": f"{lease}.holder"}
-    found = connection.wait(connection.ask(lease, "MSG.GET", asked)).message
-    if found is not None:
-        connection.wait(connection.overwrite(lease, found.seq))
+def _forget_nodes(stream: JetStream) -> None:
+    leases, connection = stream.name + SUFFIX, stream.connection
+    there = connection.wait(connection.ask(leases, "INFO", {"subjects_filter": f"{leases}.>"})).state
+    for subject in there.subjects if there is not None else ():
+        found = connection.wait(connection.ask(leases, "MSG.GET", {"last_by_subj": subject})).message
+        if found is not None:
+            connection.wait(connection.overwrite(leases, found.seq))
 
 
 def shorten_lease(seconds: float) -> None:
@@ -327,7 +328,7 @@ class House:
     async def kill(self, hub: HubProcess, spoil: Callable[[Path], None] = lambda _folder: None) -> None:
         """The next one writes; then the killed one comes back. Its folder may be spoilt meanwhile."""
         await asyncio.to_thread(hub.kill)
-        await self.writer(*self.others(hub))
+        await self.follows(self.others(hub)[0])
         spoil(hub.folder)
         await asyncio.to_thread(hub.start)
 
@@ -335,14 +336,14 @@ class House:
         """As an operator does."""
         stops = await self.writer()
         await asyncio.to_thread(stops.stop)
-        await self.writer(*self.others(stops))
+        await self.follows(self.others(stops)[0])
         await asyncio.to_thread(stops.start)
 
     async def pause_writer(self) -> None:
         """It stands still until another one writes, and then goes on as if nothing had been."""
         stands = await self.writer()
         stands.pause()
-        await self.writer(*self.others(stands))
+        await self.follows(self.others(stands)[0])
         stands.resume()
         await self.follows(stands)
 
@@ -351,7 +352,7 @@ class House:
         alone = await self.writer()
         proxy = self.proxies[self.hubs.index(alone)]
         proxy.cut()
-        await self.writer(*self.others(alone))
+        await self.follows(self.others(alone)[0])
         proxy.mend()
         await self.follows(alone)
 
@@ -391,10 +392,11 @@ class House:
             await self.follows(hub)
 
     async def take_lease_away(self) -> None:
-        """The servers forget who has it: for a while two nodes believe that they write."""
+        """The servers forget who lives: for a while two nodes believe that they write to a group."""
         with closing(await asyncio.to_thread(opened, self.servers, self.stream, self.replicas)) as stream:
-            await asyncio.to_thread(_forget_holder, stream)
-        await self.writer()
+            await asyncio.to_thread(_forget_nodes, stream)
+        for hub in self.hubs:
+            await self.follows(hub)
 
     async def follows(self, hub: HubProcess) -> None:
         """Wait until a node answers, and has a word that was written now."""
@@ -405,18 +407,17 @@ class House:
 
     # -- who writes
 
-    async def writes(self, hub: HubProcess) -> bool:
+    async def writes_to(self, hub: HubProcess) -> int:
+        """To how many groups it writes."""
         answer = await self.call(hub, "GET", "/v1/status") if hub.is_up else None
-        return answer is not None and answer[0] == 200 and answer[1]["nodes"][0]["writes"]
+        return int(answer[1]["nodes"][0]["groups"]) if answer is not None and answer[0] == 200 else 0
 
-    async def writer(self, *among: HubProcess) -> HubProcess:
-        """Wait until one of them writes."""
+    async def writer(self) -> HubProcess:
+        """Wait until one of them writes; the one that writes to most groups."""
         async with asyncio.timeout(WAIT):
-            while True:
-                for hub in among or self.hubs:
-                    if await self.writes(hub):
-                        return hub
+            while not any(counts := [await self.writes_to(hub) for hub in self.hubs]):
                 await asyncio.sleep(0.02)
+        return self.hubs[counts.index(max(counts))]
 
     def others(self, hub: HubProcess) -> list[HubProcess]:
         return [one for one in self.hubs if one is not hub]

@@ -193,7 +193,7 @@ async def test_the_node_that_writes_stands_still_for_half_a_minute(tmp_path: Pat
             stands, until = await hubs.writer(), time.monotonic() + 30
             stands.pause()
             (other,) = hubs.others(stands)
-            await hubs.writer(other)
+            await hubs.follows(other)
             while time.monotonic() < until:
                 await hubs.follows(other)
             stands.resume()
