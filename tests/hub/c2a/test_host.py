@@ -43,12 +43,12 @@ async def test_time_that_another_node_sees_to_brings_nothing_here_until_it_is_ta
         asked = await stage.tell("@ann which port is it?")
         await ann.delivery(asked)
         host = stage.server.hub.host
-        host.acts = lambda: False
-        host.leave_time()
+        host.acts = lambda _group_id: False
+        host.leave_time(frozenset({stage.group_id}))
         stage.clock.move(400)
         assert await host.tick() == 0
-        host.acts = lambda: True
-        await host.take_up_time()
+        host.acts = lambda _group_id: True
+        await host.take_up_time(None)
         async with asyncio.timeout(WAIT):
             while not await told_of(stage, asked["id"]):
                 await host.tick()
