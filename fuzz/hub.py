@@ -432,7 +432,8 @@ class Fuzz:
                 await ws.send_bytes(sent)
                 if not _has_id(sent):
                     continue
-                message = await asyncio.wait_for(ws.receive(), 60)
+                async with asyncio.timeout(60):
+                    message = await ws.receive()
                 if message.type is not aiohttp.WSMsgType.TEXT:
                     break
                 body = json.loads(message.data)

@@ -290,7 +290,8 @@ async def _person(folder: Path, part: Part, day: datetime) -> AsyncGenerator[Age
         stopped = asyncio.Event()
         running = asyncio.get_running_loop().create_task(one.run(stopped))
         try:
-            await asyncio.wait_for(one.connect().connected.wait(), PATIENCE)
+            async with asyncio.timeout(PATIENCE):
+                await one.connect().connected.wait()
             yield one
         finally:
             stopped.set()

@@ -72,7 +72,8 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
             return await calls.call(opened, command, given)
         connection = opened.connect()
         try:
-            await asyncio.wait_for(connection.connected.wait(), wait)
+            async with asyncio.timeout(wait):
+                await connection.connected.wait()
         except TimeoutError:
             return await calls.call(opened, command, given)
         if command == "tick":

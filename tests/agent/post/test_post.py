@@ -17,7 +17,7 @@ from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.relay_connection import Superseded
 from tacit.agent.post.reception import Drop
 from tacit.agent.post.reputation import Reputation
-from tacit.base.errors import Refused
+from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND
 from tacit.cli.agent import agent
@@ -767,3 +767,25 @@ async def test_a_limit_on_new_recipients_holds_up_the_new_ones_alone(tmp_path):
         relay.clock.ahead += 3601 * SECOND
         alice.connection._held.clear()
         await carol.has("nice to meet you")
+
+
+@pytest.mark.parametrize("fault", [ConnectionResetError, PeerFault])
+async def test_an_agent_goes_offline_though_something_fails_while_it_does(tmp_path, fault) -> None:
+    """The group of its tasks tells of what failed, and not that it was being ended."""
+    async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice") as (alice,):
+        alice.connection = connection = alice.post.connection()
+        began = asyncio.Event()
+
+        async def fails_at_the_end(_socket: object) -> None:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                raise fault("while it ends")
+
+        connection._stay_alive = fails_at_the_end
+        alice.running = asyncio.create_task(connection.run())
+        async with asyncio.timeout(60):
+            await began.wait()
+            await alice.offline()
+        assert not connection.connected.is_set()

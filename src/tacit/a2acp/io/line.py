@@ -147,7 +147,8 @@ class Line:
         while self._post.outbox.waiting(limit=1):
             self._woken.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), 0.05)
+                async with asyncio.timeout(0.05):
+                    await self._woken.wait()
 
     async def received(self) -> AsyncGenerator[Packet]:
         """What arrives, in its order, for ever; a packet is done when the next one is asked for."""

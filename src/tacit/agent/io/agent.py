@@ -522,7 +522,8 @@ class Agent(Taking):
                     if not busy and loop.time() - last >= quiet:
                         break
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self.woken.wait(), 0.05)
+                        async with asyncio.timeout(0.05):
+                            await self.woken.wait()
                         last = loop.time()
         await self.settle()
 

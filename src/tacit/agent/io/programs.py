@@ -171,7 +171,8 @@ async def _opened(agent: Commands, names: list[str]) -> None:
     with agent.changes.followed() as follower:
         while any(map(waits, names)) and loop.time() < until:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(follower.next(), _LOOK_AGAIN)
+                async with asyncio.timeout(_LOOK_AGAIN):
+                    await follower.next()
 
 
 async def respond_context(agent: Commands, given: Given) -> Fields:
@@ -348,7 +349,8 @@ async def wait_for_packet(agent: Commands, given: Given) -> Fields:
             if found or left <= 0:
                 return {"untrusted": True, "packets": found, "cursor": since, "timed_out": not found}
             try:
-                await asyncio.wait_for(follower.next(), left)
+                async with asyncio.timeout(left):
+                    await follower.next()
             except TimeoutError:
                 continue
 

@@ -173,6 +173,9 @@ class RelayConnection:
             self.connected.clear()
             if moved is not None:
                 raise moved
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                # Something failed while it was being ended, and the group told of that alone.
+                raise asyncio.CancelledError
             pause = timing.RECONNECT.pause(
                 self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32
             )
