@@ -173,9 +173,6 @@ class RelayConnection:
             self.connected.clear()
             if moved is not None:
                 raise moved
-            if (task := asyncio.current_task()) is not None and task.cancelling():
-                # Something failed while it was being ended, and the group told of that alone.
-                raise asyncio.CancelledError
             pause = timing.RECONNECT.pause(
                 self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32
             )
@@ -183,6 +180,22 @@ class RelayConnection:
             await asyncio.sleep(pause)
 
     async def _once(self) -> None:
+        """One connection to its end, in a task of its own.
+
+        A group that is being ended while one of its tasks fails tells of the failure alone: whoever ends the
+        agent would wait for ever for a connection that was made anew.
+        """
+        line = asyncio.create_task(self._connected())
+        try:
+            await asyncio.wait({line})
+        finally:
+            line.cancel()
+            await asyncio.wait({line})
+            failed = None if line.cancelled() else line.exception()
+        if failed is not None:
+            raise failed
+
+    async def _connected(self) -> None:
         me = self._store.me()
         url = me.relay_url.rstrip("/") + "/a2acp"
         async with self._http.ws_connect(url, autoping=False, max_msg_size=frames.MAX_TEXT * 2) as ws:

@@ -24,6 +24,7 @@ import msgspec
 from tacit.base.clock_offset import MOST, offset
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.io.jetstream.safety import last_of_each
 from tacit.base.io.system import SystemClock, steady_seconds
 from tacit.base.moment import SECOND, parse_rfc3339
 from tacit.base.shipping import Elsewhere, Taken
@@ -125,13 +126,7 @@ class Lease:
 
     async def _open(self, replicas: int, *, alone: bool) -> None:
         wanted = {
-            "name": self._name,
-            "subjects": [f"{self._name}.>"],
-            "retention": "limits",
-            "discard": "old",
-            "storage": "file",
-            "num_replicas": replicas,
-            "max_msgs_per_subject": 1,
+            **last_of_each(self._name, replicas),
             "max_age": int(self.seconds * 1_000_000_000),
             "duplicate_window": int(self.seconds * 1_000_000_000),
         }

@@ -63,6 +63,19 @@ _MUST_BE_OFF: Final = (
 )
 
 
+def last_of_each(name: str, replicas: int) -> dict[str, Any]:
+    """A stream that keeps the last message of each subject: who holds what now, and nothing of the past."""
+    return {
+        "name": name,
+        "subjects": [f"{name}.>"],
+        "retention": "limits",
+        "discard": "old",
+        "storage": "file",
+        "num_replicas": replicas,
+        "max_msgs_per_subject": 1,
+    }
+
+
 def unsafe(config: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     """What is wrong with a stream, a phrase each; empty for one that a ledger can be entrusted to."""
     wrong = [

@@ -21,6 +21,7 @@ import msgspec
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
 from tacit.base.io.jetstream.lease import RENEWALS, Holder
+from tacit.base.io.jetstream.safety import last_of_each
 from tacit.base.io.system import steady_seconds
 from tacit.base.shipping import Elsewhere, Taken
 from tacit.ledger.shipment import group_of, token
@@ -71,17 +72,8 @@ class GroupLeases:
         connection.wait(self._whole.wait())
 
     async def _open(self, replicas: int) -> int:
-        wanted = {
-            "name": self._name,
-            "subjects": [f"{self._name}.>"],
-            "retention": "limits",
-            "discard": "old",
-            "storage": "file",
-            "num_replicas": replicas,
-            "max_msgs_per_subject": 1,
-        }
         await self._connection.require_permitted(self._name, "CREATE")
-        made = await self._connection.ask(self._name, "CREATE", wanted)
+        made = await self._connection.ask(self._name, "CREATE", last_of_each(self._name, replicas))
         if made.error is not None:
             raise Refused("no_stream", f"groups cannot be assigned (NATS error {made.error.err_code})")
         await self._connection.require_permitted(self._name, "MSG.GET")
