@@ -64,6 +64,23 @@ async def test_the_line_sends_nothing_that_its_owner_did_not_release(tmp_path):
         assert b"HAYFEVER" not in bytes(payload)
 
 
+@pytest.mark.spec("A2ACP-006", "A2ACP-263")
+async def test_a_line_that_has_an_address_is_connected_whenever_it_is_opened_and_no_other_is(tmp_path):
+    import asyncio
+
+    from tacit.a2acp import Line
+    from tacit.base.errors import Refused
+
+    async with Relay(tmp_path / "relay") as relay:
+        async with Line(tmp_path / "anna") as anna:
+            with pytest.raises(Refused, match="register first"):
+                await anna.ready()
+            name = await anna.register(f"anna@{relay.domain}", relay.url, await relay.invite("anna"))
+        async with Line(tmp_path / "anna") as again, asyncio.timeout(PATIENCE):
+            await again.ready()
+            assert again.address == name
+
+
 @pytest.mark.spec("A2ACP-263")
 def test_the_five_jobs_load_neither_brain_nor_engine():
     code = (

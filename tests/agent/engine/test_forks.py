@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.agent.engine.desk import DAY, FEATURES, Desk, Desks, begun, desks
 
-from tacit.agent.engine import asking, receiving
+from tacit.agent.engine import asking, purpose
 from tacit.agent.engine.workspace import Peer
 from tacit.base.errors import Refused
 
@@ -217,5 +217,5 @@ def test_what_can_no_longer_become_several_is_refused_to_the_owner():
 @pytest.mark.parametrize(("timely", "kept"), [(True, {"dietary", "time_windows"}), (False, {"dietary"})])
 def test_children_inherit_what_was_told_and_its_times_only_for_the_same_days(timely, kept):
     fields = {"dietary": "vegan", "time_windows": [], "event_type": "dinner"}
-    found = receiving.for_children(fields, Desk("anna").workspace(), timely=timely)
+    found = purpose.for_children(fields, Desk("anna").workspace(), timely=timely)
     assert set(found) == kept

@@ -78,6 +78,9 @@ async def test_a_forwarded_link_is_revoked_the_owner_saw_the_stranger_and_it_cou
         assert (await stranger.answer("confirm"))[0] == 404
         assert agent.vault.value(agent.journal.book.guests[asked["guest_id"]].secret) is None
         assert asked["guest_id"] not in agent.journal.book.open_guests
+        # What the agent has, the relay has no longer.
+        kept = "SELECT count(*) FROM guest_answers WHERE sealed<>x''"
+        assert relay.mailboxes.store.reader.execute(kept).get == 0
         # Grandma herself, on the telephone, counts.
         await agent.guest_paste(asked["guest_id"], "Yes, lovely!", keep=True)
         assert (await agent.guest(asked["guest_id"]))["counts"] == "confirm"
@@ -150,7 +153,7 @@ async def test_a_mail_leaves_only_as_every_word_of_it_was_shown(tmp_path):
 
 
 def agent_call(agent):
-    return lambda name, **given: calls.call(agent, name, given)
+    return lambda command, /, **given: calls.call(agent, command, given)
 
 
 @pytest.mark.spec("A2ACP-277")
@@ -174,6 +177,21 @@ async def test_only_fields_that_may_always_go_or_were_named_for_this_message_rea
         with pytest.raises(Refused):
             await agent.guest_ask("Grandma", TEXT, share=["dietary"])
         assert len((await agent.guests())["guests"]) == count
+
+
+@pytest.mark.spec("A2ACP-275", "A2ACP-277")
+async def test_a_program_of_the_owners_names_questions_and_fields_as_lists_and_anything_else_is_none(
+    tmp_path,
+):
+    async with host(tmp_path) as (_, agent):
+        ask = agent_call(agent)
+        lists = {"questions": ["How many?", 7], "share": ["dietary"]}
+        asked = (await ask("guest_ask", name="Grandma", text=TEXT, **lists))["question"]
+        assert asked["questions"] == ["How many?", "7"]
+        assert [one["text"] for one in asked["facts"]] == ["no meat"]
+        for none in ({}, {"questions": None, "share": None}, {"questions": "How many?", "share": "dietary"}):
+            asked = (await ask("guest_ask", name="Grandma", text=TEXT, **none))["question"]
+            assert (asked.get("questions"), asked["facts"]) == ([], [])
 
 
 @pytest.mark.spec("A2ACP-277")

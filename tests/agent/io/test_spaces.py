@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.agent.guests.host import host
 from tests.agent.spaces.test_receiving import Replica
 
 from tacit.agent.engine.space_sending import VAULT
 from tacit.agent.io import spaces
+from tacit.agent.spaces.levels import FULL_WRITE
 from tacit.agent.spaces.state import KEPT_CHANGES
 from tacit.base.errors import Refused
 
@@ -43,3 +45,17 @@ async def test_what_no_owner_can_do_with_a_space_is_refused_by_name() -> None:
 )
 def test_values_of_a_space_take_the_place_of_others(kept: list[str], does: bool) -> None:
     assert spaces.replaces(kept) is does
+
+
+@pytest.mark.spec("A2ACP-197", "A2ACP-201")
+async def test_who_wrote_into_a_space_is_told_of_which_and_a_turn_tells_whether_there_was_something_to_do(
+    tmp_path,
+):
+    async with host(tmp_path) as (relay, anna):
+        space_id = (await anna.space("new", title="Walks"))["space_id"]
+        written = await anna.space("set", space_id=space_id, field="status", value="active")
+        assert written == {"space_id": space_id, "status": "written"}
+        await anna.decide(
+            lambda ws: spaces._send_invitation(ws, space_id, f"agent:ben@{relay.domain}", FULL_WRITE)
+        )
+        assert [await spaces.turn(anna), await spaces.turn(anna)] == [True, False]

@@ -192,7 +192,8 @@ async def test_the_owner_brings_the_address_back_by_a_command_and_the_other_devi
             await asyncio.wait_for(laptop.connection.stocked.wait(), 60)
             await refused(bob)
             words = ["--data", str(bob.folder), "take-over"]
-            assert CliRunner().invoke(agent, words, catch_exceptions=False).exit_code == 0
+            done = CliRunner().invoke(agent, words, catch_exceptions=False)
+            assert (done.exit_code, bob.address in done.output) == (0, True)
             alice.say(bob, "sealed for the laptop, perhaps")
             await bob.online()
             with pytest.raises(Superseded):

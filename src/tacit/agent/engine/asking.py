@@ -18,7 +18,7 @@ import msgspec
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent import implicit
 from tacit.agent.consent.tiers import Tier, canonical, tier
-from tacit.agent.engine import proposing, receiving, remembering, sending
+from tacit.agent.engine import proposing, purpose, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, note_wants, own_name, own_value
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import blackouts
@@ -222,7 +222,7 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
     narrowed = scope_change == "narrowed"
     if opens(thread):
         # Nobody has heard of it: it begins as what it is now, and its owner is asked about that.
-        receiving.lapse(ws, thread_id, "")
+        purpose.lapse(ws, thread_id, "")
         ws.withdraw(thread_id, "the intent changed", "consent", "escalation")
         _renamed(ws, thread, goal, intent)
         ws.change(thread_id, consider=thread_id)
@@ -237,7 +237,7 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
         "reason": reason,
     }
     # A no to another purpose may be asked about once more (A2ACP-110); what was told is known.
-    wanted = thread.wants if narrowed else receiving.outlasting(thread.wants)
+    wanted = thread.wants if narrowed else purpose.outlasting(thread.wants)
     again = {name for name, status in wanted.items() if status == DECLINED and not narrowed}
     again = {name for name in again if f"{name}:reopened" not in wanted}
     known = frozenset(wanted.keys() - again)
@@ -251,7 +251,7 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
     if not sent:
         return ""
     if not narrowed:
-        thread = receiving.lapse(ws, thread_id, sent)
+        thread = purpose.lapse(ws, thread_id, sent)
         ws.withdraw(thread_id, "the intent changed", "consent", "escalation")
         named = {canonical(ws.policy, one.field) for one in wants}
         marks = {f"{name}:reopened": GIVEN for name in again & named}
@@ -276,9 +276,9 @@ def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
     Their ids; none when the packet that says so could not be written: then it stays the one that it is.
     """
     thread = ws.thread(thread_id)
-    if thread.state not in NEGOTIABLE or thread.depth >= receiving.DEEPEST:
+    if thread.state not in NEGOTIABLE or thread.depth >= purpose.DEEPEST:
         raise Refused("cannot_fork", "this thread can no longer become several", row="A2ACP-117")
-    if not 2 <= len(goals) <= receiving.MOST_CHILDREN:
+    if not 2 <= len(goals) <= purpose.MOST_CHILDREN:
         raise Refused("cannot_fork", "a thread becomes two to five others", row="A2ACP-117")
     if not ws.peer_of(thread.peer).can("thread_forking"):
         raise Refused(
@@ -299,12 +299,12 @@ def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
             {"thread_id": name, "intent": {"category": intent["category"], "summary": intent["summary"]}}
             for name, intent, _ in children
         ],
-        "shared_context": receiving.for_children(view.ours, ws, timely=_same_days(ws, view, goals)),
+        "shared_context": purpose.for_children(view.ours, ws, timely=_same_days(ws, view, goals)),
     }
     sent = sending.send(ws, view, "thread_fork", body)
     if not sent:
         return []
-    receiving.fork(ws, ws.thread(thread_id), sent, US, children)
+    purpose.fork(ws, ws.thread(thread_id), sent, US, children)
     return [name for name, _, _ in children]
 
 

@@ -18,10 +18,9 @@ from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import DEFAULT, Policy, Tier, ready, tier
 from tacit.agent.consent.walk import APPROVED
 from tacit.agent.io import vault
-from tacit.agent.io.journal import GROUP, book_on
+from tacit.agent.io.journal import GROUP, settings_on
 from tacit.agent.io.paths import journal_file
 from tacit.agent.packets import packet
-from tacit.agent.threads import fold
 from tacit.base.errors import Refused
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment, rfc3339
@@ -47,11 +46,11 @@ def settings(store: AgentStore, *names: str) -> dict[str, Any]:
     connection = connect(path, readonly=True)
     try:
         row = connection.execute("SELECT number FROM groups WHERE group_id=?", (GROUP,)).fetchone()
-        book = book_on(GroupFolds(connection, int(row[0]))) if row else fold.Book()
+        ids = settings_on(GroupFolds(connection, int(row[0]))) if row else dict[str, str]()
         found: dict[str, Any] = {}
         values = {one[0]: one[3] for one in vault.rows_of(connection, contact="")}
         for name in names:
-            value_id = book.settings.get(name, "")
+            value_id = ids.get(name, "")
             # An older program kept it in the file of the keys, until an agent is next opened here.
             kept = values.get(value_id) or store.row("SELECT value FROM vault WHERE value_id=?", value_id)
             if kept is not None:

@@ -27,14 +27,14 @@ from tacit.base.moment import Moment
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import GroupCommand
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
-from tacit.ledger.io.fold_tables import GroupFolds, always
+from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import apsw
@@ -46,26 +46,30 @@ if TYPE_CHECKING:
 
 GROUP: Final = "g_agent"
 STEP: Final = 500
+_PREFIX: Final = "a2acp."
 
 
 def _open_question(question: Any) -> bool:
     return question.is_open
 
 
+def _on_file(names: Iterable[str]) -> dict[str, tuple[Any, Any]]:
+    return {f"{_PREFIX}{name}": fold.TABLES[name] for name in names}
+
+
 def book_on(folds: GroupFolds) -> fold.Book:
     """The fold's state on the tables of a ledger's file."""
+    whole = folds.whole(_on_file(fold.ALWAYS_LOADED))
+    by_key = {
+        name: folds.table(name, *types, _open_question if name == f"{_PREFIX}questions" else None)
+        for name, types in _on_file(fold.TABLES.keys() - fold.ALWAYS_LOADED).items()
+    }
+    return fold.Book(**{name.removeprefix(_PREFIX): one for name, one in (whole | by_key).items()})
 
-    def opened(name: str) -> Callable[[Any], bool] | None:
-        if name == "questions":
-            return _open_question
-        return always if name in fold.ALWAYS_LOADED else None
 
-    return fold.Book(
-        **{
-            name: folds.table(f"a2acp.{name}", key, value, opened(name))
-            for name, (key, value) in fold.TABLES.items()
-        }
-    )
+def settings_on(folds: GroupFolds) -> Mapping[str, str]:
+    """Of that state the settings alone: under which id each is kept."""
+    return next(iter(folds.whole(_on_file(["settings"])).values()))
 
 
 class Decide(GroupCommand, frozen=True, tag=True, array_like=True):
