@@ -107,7 +107,7 @@ class Replay:
     def take(self, line: Line, number: int) -> None:
         event = event_of(line, number)
         state = self.rooms[line.room]
-        decisions = decide(event, self.roster, state.state_for(event), self.settings)
+        decisions = decide(event, self.roster, state.state_for(event, moment_of(event)), self.settings)
         parsed = decisions.parsed
         assert parsed is not None
         state.apply(event, moment_of(event), parsed)

@@ -280,7 +280,7 @@ def replay(count: int, seed: int, thinks: float) -> dict:
     naive_turns = naive_bytes = 0
     for number, line in enumerate(generated(count, seed)):
         event, now = event_of(line, number), Moment(START + int(line.at_s * 1e6))
-        decisions = decide(event, roster, state.state_for(event), DEFAULTS)
+        decisions = decide(event, roster, state.state_for(event, now), DEFAULTS)
         state.apply(event, now, decisions.parsed)
         for name, agent in agents.items():
             agent.until(now)

@@ -1,6 +1,6 @@
 """What several hubs on one NATS stream cost, beside one hub on its own disk: ratios of one run.
 
-python -m bench.nodes [--only one,eight,doors,receipt,failover,join,groups] [--replicas 3] [--seconds 5] [--rounds 5]
+python -m bench.nodes [--only one,eight,doors,receipt,failover,join,groups,own] [--replicas 3] [--seconds 5] [--rounds 5]
 
 Real hubs in processes of their own and real servers on the loopback, each write synced. What is compared takes turns, so
 that what else runs meets all alike. With `--replicas 3` three servers keep every stream; on one machine they share its disk.
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 CLIENTS: Final = 8
 AT_DOORS: Final = 6
 """Clients of the hot group: as many at one door as at two or three together."""
+CLIENTS_OF_THREE: Final = 6
+"""Clients with a group each, at one node or two at each of three."""
 KEPT: Final = 50_000
 MANY: Final = 10_000
 FEW: Final = 10
@@ -364,6 +366,37 @@ async def groups(servers: Servers, plan: Plan, folder: Path) -> None:
         )
 
 
+async def own(servers: Servers, plan: Plan, folder: Path) -> None:
+    """Three nodes with clients and groups of their own, beside one with all of them: processor time an append."""
+    async with (
+        nodes(folder, servers.plan(), 1) as single,
+        nodes(folder, servers.plan(), 3) as several,
+    ):
+        parts: dict[str, Callable[[], Awaitable[dict[str, float]]]] = {}
+        for name, running in (("1 node", single), ("3 nodes", several)):
+            share, load = CLIENTS_OF_THREE // len(running), list[Appender]()
+            for node in running:
+                load += await load_on([node], await with_actors(node, share, share), share)
+            await press(load, min(1.0, plan.seconds), IN_FLIGHT)
+
+            async def pressed(
+                running: list[RunningHub] = running, load: list[Appender] = load
+            ) -> dict[str, float]:
+                before = sum(node.cpu() for node in running)
+                found = await press(load, plan.seconds, IN_FLIGHT)
+                used = sum(node.cpu() for node in running) - before
+                found["cpu_us"] = used / sum(len(one.took) for one in load) * 1e6
+                return found
+
+            parts[name] = pressed
+        found = await in_turn(plan.rounds, parts)
+        one_node, three_nodes = found
+        compared(f"own groups, {servers.label}", found, one_node)
+        cost = ratio(found, (three_nodes, "cpu_us"), (one_node, "cpu_us"))
+        each = ", ".join(f"{name} {middle(rounds, 'cpu_us'):.0f} us" for name, rounds in found.items())
+        say("own groups, processor time an append", f"{each}: {cost:.2f} times")
+
+
 async def create_many(running: RunningHub, count: int) -> None:
     """Groups that nobody writes to, over one connection."""
     answers: asyncio.Queue[bytes] = asyncio.Queue()
@@ -392,6 +425,7 @@ PARTS: Final[dict[str, Callable[[Servers, Plan, Path], Awaitable[None]]]] = {
     "failover": failover,
     "join": join,
     "groups": groups,
+    "own": own,
 }
 
 

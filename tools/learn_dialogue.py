@@ -33,6 +33,7 @@ from tacit.attention.read.calls import in_passing
 from tacit.attention.read.cues import CUES, LookBack, OtherSide
 from tacit.attention.read.near_names import nearly_inside
 from tacit.attention.read.prose import prose
+from tacit.attention.state import records
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.ledger.envelope import Event
@@ -70,11 +71,11 @@ def look(day: list[dict[str, Any]], number: int, rows: Rows) -> None:
             v=1, id=f"e{row['n']}", ts=rfc3339(at), seq=int(row["n"]), kind="chat.message", group_id="g",
             scope_key="", by=principals[row["by"]], data={"text": row["text"]},
         )  # fmt: skip
-        state = attention.state_for(event)
+        state = attention.state_for(event, records.moment_of(event))
         parsed = decide(event, roster, state).parsed
         assert parsed is not None
         attention.apply(event, at, parsed)
-        settled = parsed.target.anybody or parsed.asks_room or parsed.nearly
+        settled = parsed.target.is_aimed or parsed.asks_room or parsed.nearly
         if not row["annotated"] or settled or not state.floor:
             continue
         said = prose(row["text"])

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from bench.spine.wire import WebSocket, websocket
 
+from tacit.hub.config import default_writer
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
@@ -140,7 +142,7 @@ async def hub(
     told = [writer] if writer is not None else []
     if stream is not None:
         numbers = (str(stream.replicas), str(stream.lease_seconds))
-        told = [writer or "thread", stream.stream, *numbers, *stream.servers]
+        told = [writer or default_writer(), stream.stream, *numbers, *stream.servers]
     async with started("bench.spine.hub_process", str(data), *told) as (process, ready):
         yield RunningHub(ready["port"], process.pid, ready["token"])
 

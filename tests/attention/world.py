@@ -85,7 +85,9 @@ class Room:
 
     def put(self, what: Event) -> Decisions:
         """Decide and fold an event."""
-        decisions = decide(what, self.roster, self.attention.state_for(what), self.settings)
+        decisions = decide(
+            what, self.roster, self.attention.state_for(what, records.moment_of(what)), self.settings
+        )
         if self.attention.apply(what, records.moment_of(what), decisions.parsed):
             self.stopped.append(what.id)
         self.log.append(what)

@@ -69,6 +69,21 @@ def test_a_clock_that_is_set_says_so_once_and_one_that_lags_behind_the_ledger_to
     assert (other.now(), other.jumps) == (START + DAY, 0), "another process goes on with the same time"
 
 
+def test_a_clock_that_went_by_a_wrong_wall_goes_by_the_right_one_at_once_but_not_before_what_was_stamped() -> (
+    None
+):
+    wall, steady = [Moment(START + DAY)], [0]
+    clock = SteadyClock(lambda: (wall[0], steady[0]))
+    wall[0] = START
+    assert clock.now() == START + DAY, "it would draw near over days"
+    clock.begin_anew()
+    assert clock.now() == START
+    wall[0] = Moment(START - DAY)
+    clock.not_before(Moment(START + SECOND))
+    clock.begin_anew()
+    assert clock.now() == START + SECOND
+
+
 def test_the_machine_s_own_clocks_will_do() -> None:
     clock = SteadyClock()
     first, before = clock.now(), both_clocks()[1]

@@ -260,3 +260,18 @@ def test_a_deadline_counts_milliseconds_from_when_the_event_was_written(
 ) -> None:
     due = replace(one, deadline_ms=wait).deadline_at
     assert due == (None if wait is None else one.created_at + wait * 1_000)
+
+
+@pytest.mark.spec("C2A-223")
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("x" * 1_200, "x" * 1_200),
+        ("x" * 1_201, "x" * 1_200 + " [... cut]"),
+        # No letter is cut in two.
+        ("x" * 1_199 + "éé", "x" * 1_199 + " [... cut]"),
+    ],
+)
+def test_an_earlier_line_is_shown_as_far_as_it_fits(said: str, shown: str) -> None:
+    line = Earlier("e1", Author("ann", AuthorKind.HUMAN, "Ann"), (Part(text=said),), "2026-01-13T10:00:00Z")
+    assert line.cut().text == shown

@@ -253,3 +253,27 @@ def test_pasted_text_answers_nothing():
     typing = agent_card.pasted(typing, "two\nlines\x1b[2J")
     assert typing.draft.text == "two lines[2J"
     assert typing.mode == agent_card.EDIT
+
+
+@pytest.mark.spec("A2ACP-172")
+def test_one_thing_that_cannot_be_undone_is_ticked_at_once_and_several_by_their_numbers():
+    def proposing(*ticks):
+        actions = [{"action": one, "executor": "us", "reversible": False, "tick": one} for one in ticks]
+        return begun(question("checkpoint", proposal={**PROPOSAL, "actions": actions}))
+
+    one, _ = pressed(proposing("pay"), "t")
+    assert (one.mode, one.ticks) == (agent_card.ASK, {"pay"})
+    assert pressed(one, "t")[0].ticks == frozenset()
+    two, _ = pressed(proposing("pay", "book"), "t")
+    assert (two.mode, two.ticks) == (agent_card.TICK, frozenset())
+    assert said(two, "2", "1", "enter", "y") == {"confirm": True, "ticks": ["book", "pay"]}
+    stopped, deed = pressed(two, "2", "enter", "y")
+    assert (deed, stopped.mode) == (None, agent_card.ASK)
+    assert "t ticks pay first" in stopped.told
+    assert said(stopped, "n") == {"refuse": True}
+
+
+def test_a_label_has_60_signs_at_most_and_none_that_looks_like_ours():
+    assert [len(quotation.label("x" * size)) for size in (59, 60, 61)] == [59, 60, 60]
+    assert quotation.label("a » b │ c") == "a > b | c"
+    assert quotation.label(7) == "7"

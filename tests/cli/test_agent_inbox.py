@@ -90,6 +90,7 @@ async def test_questions_are_answered_by_keys_and_everything_follows_live(tmp_pa
         await here_.press(*["down"] * number)
         await here_.sees("anna eats no meat")
         await here_.sees("inbox")
+        assert "inbox" in {one["via"] for one in (await anna.disclosures())["disclosures"]}
         await here_.press("q")
         await here_.until(lambda: here_.app.return_value == "quit")
 
@@ -212,3 +213,40 @@ async def test_a_fault_of_ours_ends_the_screen_and_is_raised_behind_it_without_a
 
 def test_lines_are_drawn_as_they_are():
     assert str(agent_inbox.drawn([[("key", "y"), ("", " [b]yes[/b]")], []])) == "y [b]yes[/b]\n"
+
+
+@pytest.mark.spec("A2ACP-273")
+@pytest.mark.parametrize(
+    ("state", "style"),
+    [
+        ("COMPLETED", "chosen"), ("DECLINED", "warn"), ("EXPIRED", "warn"), ("STALLED", "notice"),
+        ("NEGOTIATING", "who"),
+    ],
+)  # fmt: skip
+def test_how_a_thread_stands_is_seen_by_its_colour(state, style):
+    one = {"state": state, "with": "agent:ben@relay.example", "summary": "Dinner"}
+    assert agent_inbox._thread_row(one) == [
+        [("", "Dinner")],
+        [(style, state.lower()), ("dim", "  ben")],
+        [],
+    ]
+
+
+@pytest.mark.spec("A2ACP-232", "A2ACP-273")
+def test_notices_and_receipts_are_rows_in_styles_that_there_are():
+    at = "2026-03-23T09:00:00Z"
+    told = {
+        "to": "agent:ben@relay.example", "field": "dietary", "value": "no meat", "basis": "user_approved",
+        "via": "inbox", "at": at, "thread_id": "thr_1",
+    }  # fmt: skip
+    notice, receipt = agent_inbox._notice_row({"text": "x" * 99, "at": at}), agent_inbox._receipt_row(told)
+    assert [style for line in notice for style, _ in line] == ["notice", "dim"]
+    assert notice[0][0][1].endswith("…")
+    assert receipt == [[("", f"{'dietary':<18} "), ("who", "ben")]]
+    shown = agent_inbox._receipt(told, 80)
+    assert [line[0][1].strip() for line in shown] == [
+        "to", "what", "value", "allowed by", "said at", "when", "thread",
+    ]  # fmt: skip
+    assert [line[1][1] for line in shown[:3]] == ["ben@relay.example", "dietary", "no meat"]
+    assert agent_inbox._receipt({**told, "value": None}, 80)[2][1][1] == "forgotten"
+    assert {style for line in (*notice, *receipt, *shown) for style, _ in line} <= {"", *agent_inbox.STYLES}

@@ -96,6 +96,8 @@ def test_replies_reactions_search_forwarding_and_sources(room: Shell):
     moved = room.json("forward", "My room", sent["id"], "Other")["event"]
     assert "the release is ready" in room.run("source", "Other", moved["id"])
     assert "was not relayed" in room.run("source", "My room", sent["id"])
+    assert room.json("source", "Other", moved["id"])["source"]["id"] == sent["id"]
+    assert room.json("source", "My room", sent["id"]) == {"source": None}
 
 
 @pytest.mark.spec("CCCS-100")

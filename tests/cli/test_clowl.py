@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from tacit.cli import clowl as clowl_command
 from tacit.cli.clowl import clowl
 from tacit.language import encode
 from tests.language.cast import VECTORS, message, value
@@ -200,3 +201,30 @@ def test_the_vectors_pass_through_the_command(tmp_path):
     path = tmp_path / "log"
     path.write_text("\n".join(lines), encoding="utf-8")
     assert run("validate", "--mode", "strict", str(path)).output == f"{len(lines)} messages, all valid\n"
+
+
+@pytest.mark.spec("CLOWL-067")
+@pytest.mark.parametrize(("short_by", "shown"), [(0, True), (1, False)])
+def test_a_long_file_has_a_bar_at_a_terminal_which_is_gone_when_it_is_read(
+    tmp_path, monkeypatch, short_by, shown
+):
+    good = tmp_path / "good[1].jsonl"
+    good.write_bytes(log(*story()))
+    monkeypatch.setattr(clowl_command, "_LONG", good.stat().st_size + short_by)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for name in ("NO_COLOR", "TTY_INTERACTIVE", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    found = run("validate", str(good))
+    assert (found.exit_code, found.stdout) == (0, "7 messages, all valid\n")
+    assert (good.name in found.stderr) is shown
+    # The line is cleared behind itself.
+    assert found.stderr.endswith("\x1b[1A\x1b[2K") is shown
+
+
+@pytest.mark.spec("CLOWL-069")
+def test_a_schema_is_one_line_for_programs_and_several_for_people():
+    assert len(run("schema", "--json").output.splitlines()) == 1
+    plain = run("schema").output
+    assert plain.startswith("{\n  ")
+    assert json.loads(plain) == json.loads(run("schema", "--json").output)

@@ -727,6 +727,17 @@ def test_a_turn_that_broke_after_it_had_spoken_is_not_run_again():
     assert conduct.next_due is None
 
 
+@pytest.mark.spec("C2A-164")
+def test_a_turn_that_broke_after_words_about_something_else_leaves_its_question_failed_and_not_open():
+    conduct = OneTurn(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"elsewhere"}
+    effects = conduct.ended(failure(), at(9))
+    assert settled(effects) == {"e1": "failed"}
+    assert kinds(effects, Settle)[0].more["error"]["code"] == "model_unavailable"
+    assert conduct.next_due is None
+
+
 def test_what_a_turn_cost_is_told_also_when_it_was_aborted():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))

@@ -249,7 +249,7 @@ class Sse:
 def config(folder: Path, **given: Any) -> HubConfig:
     limits = given.pop("limits", None) or Limits()
     url = os.environ.get("TACIT_TEST_NATS")
-    if url and given.get("writer") != "process" and not given.keys() & {"stream", "backups"}:
+    if url and not given.keys() & {"stream", "backups"}:
         # The same suite on the other journal: `TACIT_TEST_NATS=nats://127.0.0.1:4222 pytest tests/hub`.
         name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
         given["stream"] = StreamPlan((url,), f"T{name}", 1)

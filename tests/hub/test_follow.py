@@ -273,6 +273,29 @@ async def test_signals_are_heard_while_the_replay_still_runs(room: Room) -> None
     assert len(outlet.heard) == 5
 
 
+async def test_where_something_was_written_of_which_nobody_was_told_followers_resume(room: Room) -> None:
+    """A writer may die between its commit and its word; the next event shows that one is missing."""
+    group = await room.group()
+    hub, outlet = room.server.hub, Slow()
+    credential = hub.registry.find(room.owner)
+    assert credential is not None
+    outlet.reads.set()
+    following = Following(hub, credential, requests.Events(group_id=group))
+    await following.begin()
+    await following.go_live(following.enter(outlet, 1), outlet.drained)
+    await room.say(group, "told")
+    publish, hub.live.publish = hub.live.publish, lambda *_: None  # type: ignore[method-assign]
+    await room.say(group, "untold")
+    hub.live.publish = publish  # type: ignore[method-assign]
+    await room.say(group, "told again")
+    assert outlet.heard == [b"1 ", b"2 ", ("cut", 2, "resume")]
+    following = Following(hub, credential, requests.Events(group_id=group, since_seq=2))
+    await following.begin()
+    await following.go_live(following.enter(outlet, 1), outlet.drained)
+    hub.live.resume()
+    assert outlet.heard[3:] == [b"3 4 ", ("cut", 4, "resume")]
+
+
 async def test_one_that_goes_during_its_replay_does_not_come_back_with_its_end(room: Room) -> None:
     group = await room.group()
     hub, outlet = room.server.hub, Slow()

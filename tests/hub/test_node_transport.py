@@ -70,6 +70,9 @@ class Others:
         self.writer: str | None = "far"
         self.writers: dict[str, str] = {}
         self.said: list[tuple[str, Any, int]] = []
+        self.hurried = 0
+        self.last_words: Asked | None = None
+        """What comes while this node leaves."""
 
     @property
     def held(self) -> int:
@@ -78,11 +81,18 @@ class Others:
     def holds(self, group_id: str) -> bool:
         return group_id in self.mine
 
+    def hurry(self, sequence: int) -> None:
+        self.hurried = sequence
+
     def watch(self, changed: Any, free: Any) -> None:
         self.changed, self.free = changed, free
 
     def open(self, heard: Any, nobody: Any, reached: Any) -> None:
         self.heard, self.nobody, self.applied = heard, nobody, reached
+
+    def leave(self) -> None:
+        if self.last_words is not None:
+            self.heard(encode(self.last_words))
 
     def say(self, address: str, payload: bytes, number: int = 0) -> None:
         self.said.append((address, decode(payload), number))
@@ -183,7 +193,7 @@ def test_commands_of_one_moment_go_in_one_message_to_the_one_who_writes(node: No
 def test_a_caller_hears_when_this_node_has_what_was_written_and_not_before(node: Node) -> None:
     node.submit(PLAIN)
     node.run(lambda: node.others.answer(7, [1]))
-    assert node.outcomes == []
+    assert (node.outcomes, node.others.hurried) == ([], 7)
     node.run(lambda: node.others.apply(6))
     assert node.outcomes == []
     node.run(lambda: node.others.apply(7))
@@ -214,6 +224,18 @@ def test_what_nobody_took_is_sent_to_the_next_who_writes_whatever_it_is(node: No
         node.run(lambda: node.others.heard(encode(NotTaken("far", [1]))))
     else:
         node.run(lambda: node.others.nobody(str(message)))
+    assert node.others.asked == [("far", [1]), ("next", [1])]
+    assert node.outcomes == []
+
+
+def test_that_nobody_heard_it_may_come_after_who_writes_now(node: Node) -> None:
+    """A node that let go of the group a moment ago took nothing: that is not unknown."""
+    node.run(lambda: node.transport.submit(PLAIN, node.outcomes.append), 0.01)
+    message = node.others.said[-1][2]
+    node.others.writer = "next"
+    node.run(node.others.free, 0.01)
+    assert node.outcomes == []
+    node.run(lambda: node.others.nobody(str(message)))
     assert node.others.asked == [("far", [1]), ("next", [1])]
     assert node.outcomes == []
 
@@ -383,3 +405,13 @@ def test_a_command_says_how_far_its_node_has_seen_the_stream(node: Node) -> None
     node.run(lambda: node.others.apply(5))
     node.submit(PLAIN)
     assert [one.seen for _address, one, _message in node.others.said if isinstance(one, Asked)] == [5]
+
+
+def test_what_is_asked_of_a_node_that_leaves_is_declined_so_that_another_is_asked(node: Node) -> None:
+    node.others.take(GROUP)
+    node.others.last_words = Asked("far", [(7, command_bytes(PLAIN))])
+    node.run(node.transport.close)
+    assert node.own.took == []
+    assert [(to, one.numbers) for to, one, _ in node.others.said if isinstance(one, NotTaken)] == [
+        ("far", [7])
+    ]

@@ -31,7 +31,7 @@ def test_events_are_counted_for_a_principal_and_the_refusal_says_until_when() ->
     quotas = Quotas(SMALL)
     for _ in range(3):
         quotas.require("g", Charge("ada", 10), NOON)
-        quotas.count("g", Charge("ada", 10), NOON)
+        quotas.count("g", [Charge("ada", 10)], NOON)
     details = refusal(quotas, "ada")
     assert (details["quota"], details["limit"], details["used"]) == ("events_per_day", 3, 3)
     assert details["retry_after_s"] == DAY // 2 // SECOND
@@ -42,7 +42,7 @@ def test_events_are_counted_for_a_principal_and_the_refusal_says_until_when() ->
 
 def test_bytes_are_counted_too() -> None:
     quotas = Quotas(SMALL)
-    quotas.count("g", Charge("ada", 90), NOON)
+    quotas.count("g", [Charge("ada", 90)], NOON)
     quotas.require("g", Charge("ada", 10), NOON)
     assert refusal(quotas, "ada", 11)["quota"] == "bytes_per_day"
 
@@ -50,7 +50,7 @@ def test_bytes_are_counted_too() -> None:
 def test_a_group_has_a_quota_that_all_share_and_the_owner_is_bound_by_none() -> None:
     quotas = Quotas(SMALL)
     for by in ("ada", "ben", "system", "system", "system"):
-        quotas.count("g", Charge(by, 1), NOON)
+        quotas.count("g", [Charge(by, 1)], NOON)
     assert refusal(quotas, "cleo")["quota"] == "group_events_per_day"
     quotas.require("g", Charge("user", 10**12), NOON)
     quotas.require("g", Charge("system", 10**12), NOON)
@@ -58,7 +58,7 @@ def test_a_group_has_a_quota_that_all_share_and_the_owner_is_bound_by_none() -> 
 
 def test_a_new_day_begins_anew_and_a_clock_that_goes_back_gives_nothing() -> None:
     quotas = Quotas(SMALL)
-    quotas.load("g", [Charge("ada", 1)] * 3, NOON)
+    quotas.count("g", [Charge("ada", 1)] * 3, NOON)
     refusal(quotas, "ada")
     refusal(quotas, "ada", now=Moment(NOON - DAY))
     quotas.require("g", Charge("ada", 1), Moment(NOON + DAY))
@@ -139,7 +139,7 @@ def test_a_tool_is_a_note_or_a_claim_by_what_it_would_write(
 def test_notes_and_claims_have_quotas_of_their_own_and_who_is_near_is_known(sort: str) -> None:
     quotas = Quotas(QuotaLimits(notes=5, claims=5, group_notes=8, group_claims=8))
     for _ in range(4):
-        quotas.count("g", Charge("ada", 10, sort), NOON)
+        quotas.count("g", [Charge("ada", 10, sort)], NOON)
     fullest = quotas.uses(NOON)[0]
     assert (fullest.principal, fullest.quota, fullest.used, fullest.share) == (
         "ada",
@@ -147,13 +147,13 @@ def test_notes_and_claims_have_quotas_of_their_own_and_who_is_near_is_known(sort
         4,
         0.8,
     )
-    quotas.count("g", Charge("ada", 10, sort), NOON)
+    quotas.count("g", [Charge("ada", 10, sort)], NOON)
     with pytest.raises(Refused) as refused:
         quotas.require("g", Charge("ada", 0, sort), NOON)
     assert refused.value.details["quota"] == f"{sort}_per_day"
     quotas.require("g", Charge("ada", 0), NOON)
     for _ in range(3):
-        quotas.count("g", Charge("ben", 10, sort), NOON)
+        quotas.count("g", [Charge("ben", 10, sort)], NOON)
     with pytest.raises(Refused) as refused:
         quotas.require("g", Charge("ben", 0, sort), NOON)
     assert refused.value.details["quota"] == f"group_{sort}_per_day"

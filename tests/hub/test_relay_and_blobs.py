@@ -270,6 +270,7 @@ async def test_what_a_sender_says_about_an_attachment_must_be_true_and_is_comple
     ]
 
 
+@pytest.mark.folder
 @pytest.mark.spec("CCCS-088", "CCCS-113")
 async def test_a_blob_whose_file_is_gone_or_cannot_be_written_is_the_hubs_trouble_not_the_callers(
     room: Room,

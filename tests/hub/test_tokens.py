@@ -183,6 +183,7 @@ async def test_the_tokens_of_a_removed_actor_are_dead_at_once_and_after_a_restar
         assert (await room.say(group, "still here", eva))["by"] == "eva"
 
 
+@pytest.mark.folder
 async def test_a_lost_owner_file_gives_a_new_token_and_the_old_one_is_dead(tmp_path: Path) -> None:
     async with running(tmp_path) as room:
         old = room.owner

@@ -182,13 +182,18 @@ async def test_by_every_door_a_read_is_its_credentials_and_ends_when_it_leaves(r
     await until(lambda: room.server.hub.ledger.turns.stopped)
 
 
-@pytest.mark.parametrize("path", ["/v1/ws", "/c2a"])
-async def test_a_read_ends_with_the_socket_it_was_asked_on(room: Room, path: str) -> None:
+@pytest.mark.parametrize(("path", "signs_in"), [("/v1/ws", False), ("/v1/ws", True), ("/c2a", False)])
+async def test_a_read_ends_with_the_socket_it_was_asked_on(room: Room, path: str, signs_in: bool) -> None:
     group = await room.group()
-    bearer = {"Authorization": f"Bearer {await room.actor(group, 'ada')}"}
+    token = await room.actor(group, "ada")
     asked = Asked(room)
     asked.arm()
-    async with room.session.ws_connect(room.url + path, headers=bearer) as line:
+    headers = {} if signs_in else {"Authorization": f"Bearer {token}"}
+    async with room.session.ws_connect(room.url + path, headers=headers) as line:
+        if signs_in:
+            sign_in = {"jsonrpc": "2.0", "id": 0, "method": "authenticate", "params": {"token": token}}
+            await line.send_str(json.dumps(sign_in))
+            assert "result" in json.loads((await line.receive()).data)
         call = {"jsonrpc": "2.0", "id": 1, "method": "window", "params": {"group_id": group}}
         hello = {
             "protocolVersion": "2026-06-24",

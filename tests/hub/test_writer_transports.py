@@ -48,7 +48,7 @@ from tacit.hub.doors.answers import failure, rpc_error
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.turns import Turns
-from tacit.hub.writer_link import WriterLink, writer_process
+from tacit.hub.writer_link import WriterLink
 from tacit.ledger.commands import (
     AdoptOwnerToken,
     Append,
@@ -103,7 +103,7 @@ class Written:
 @asynccontextmanager
 async def opened(folder: Path, where: str) -> AsyncIterator[Written]:
     store = Store(
-        folder, Options(), engine=AttentionEngine, elsewhere=writer_process if where == "process" else None
+        folder, Options(), engine=AttentionEngine, elsewhere=WriterLink if where == "process" else None
     )
     made = Written(store)
     await made.ledger.open()
@@ -385,6 +385,7 @@ async def test_a_second_hub_is_kept_out_while_the_writer_of_the_first_still_live
             os.close(held)
 
 
+@pytest.mark.folder
 @pytest.mark.spec("C2A-006")
 async def test_a_writer_that_was_started_again_knows_who_is_there(tmp_path: Path) -> None:
     """Without word of who is connected it would draft for nobody, and every delivery would be read back."""

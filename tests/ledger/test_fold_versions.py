@@ -60,6 +60,14 @@ class _Names(GroupFolds):
         self.asked.add(name)
         return super().table(name, *given)
 
+    def lists(self, name: str, *given: Any) -> Any:
+        self.asked.add(name)
+        return super().lists(name, *given)
+
+    def whole(self, tables: Any) -> Any:
+        self.asked.update(tables)
+        return super().whole(tables)
+
 
 def test_the_scripts_reach_every_table_and_every_fold(tmp_path: Path, kept: dict[str, Any]) -> None:
     """Else a fold could change and nobody would notice."""

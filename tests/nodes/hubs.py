@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import itertools
 import json
 import os
+import resource
 import shutil
 import signal
 import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
@@ -32,11 +35,12 @@ from tests.cli.typed import Started
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, opened
 from tests.nodes.history import Claimed, Ending, History, Kept, Logged, Read, Sent
+from tests.nodes.skewed import sitecustomize
+from tests.nodes.skewed.sitecustomize import SKEW
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
 
     from tacit.base.io.jetstream.connection import StoredMessage
     from tacit.ledger.io.jetstream.stream import JetStream
@@ -75,10 +79,15 @@ def _forget(stream: JetStream, group: str) -> None:
         stream.connection.wait(stream.connection.overwrite(stream.name + LEASES, found.seq))
 
 
-def shorten_lease(seconds: float) -> None:
-    """In the hub's own process: no option says how long a lease lasts."""
+def prepare(seconds: float, skew: Path) -> None:
+    """In the hub's own process: no option says how long a lease lasts, nor what time it is.
+
+    `skew`: the file that says by how many seconds the machine's clock is ahead, at any time.
+    """
     from tacit.cli import up
 
+    os.setsid()  # so that a hub and its writer can be killed or stopped as one machine would be
+    sitecustomize.skew_by(skew)
     asked = up.plan_of
     up.plan_of = lambda *given: replace(asked(*given), lease_seconds=seconds)
 
@@ -93,6 +102,7 @@ class HubProcess:
         self.name = folder.name
         self.url = ""
         self._servers, self._stream, self._replicas, self._lease = servers, stream, replicas, lease
+        self._skew = folder.parent / f"{folder.name}.skew"
         self._process: Started | None = None
 
     def start(self) -> None:
@@ -104,40 +114,87 @@ class HubProcess:
         home = self.folder.parent / f"{self.name}.home"
         home.mkdir(exist_ok=True)
         env = {**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+        # Its writer is a process that is begun anew: there the clock is skewed by what it finds in its path.
+        env |= {
+            SKEW: str(self._skew),
+            "PYTHONPATH": f"{Path(sitecustomize.__file__).parent}:{env.get('PYTHONPATH', '')}",
+        }
         log = self.folder.parent / f"{self.name}.log"
-        self._process = Started(words, env, log, prepare=partial(shorten_lease, self._lease))
+        self._process = Started(words, env, log, prepare=partial(prepare, self._lease, self._skew))
         assert self._process.stdout is not None
         told = self._process.stdout.readline()
         assert told, log.read_text()
         self.url = json.loads(told)["url"]
+
+    def set_clock(self, ahead: float) -> None:
+        """Its machine's clock is so many seconds ahead from now on."""
+        (new := self._skew.with_suffix(".new")).write_text(f"{ahead}")
+        new.replace(self._skew)
 
     @property
     def is_up(self) -> bool:
         return self._process is not None
 
     def kill(self) -> None:
-        """SIGKILL: the process is gone, what the machine's disks were told to keep is kept."""
-        self._end(signal.SIGKILL)
+        """SIGKILL of the hub and its writer: what the machine's disks were told to keep is kept."""
+        self._end(lambda process: os.killpg(process.pid, signal.SIGKILL))
+
+    def kill_alone(self) -> None:
+        """SIGKILL of the hub: its writer sees that and ends by itself."""
+        self._end(lambda process: process.send_signal(signal.SIGKILL))
 
     def stop(self) -> None:
-        self._end(signal.SIGTERM)
+        self._end(lambda process: process.send_signal(signal.SIGTERM))
 
-    def _end(self, how: int) -> None:
+    def _end(self, end: Callable[[Started], None]) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.send_signal(signal.SIGCONT)
-            process.send_signal(how)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGCONT)
+                end(process)
             process.wait(WAIT)
             assert process.stdout is not None
             process.stdout.close()
+            self._wait_until_free()
+
+    def _wait_until_free(self) -> None:
+        """Nothing that was started with the hub has the folder any more."""
+        until = time.monotonic() + WAIT
+        with (self.folder / "lock").open("rb") as file:
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    assert time.monotonic() < until, "the hub's writer does not end"
+                    time.sleep(0.01)
+                else:
+                    return
 
     def pause(self) -> None:
         assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGSTOP)
+
+    def pause_alone(self) -> None:
+        """The hub stands still, its writer does not."""
+        assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+
+    def limit_files(self, size: int) -> None:
+        """No file of its machine takes anything behind so many bytes; -1: as before."""
+        for pid in self._pids():
+            _soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard if size < 0 else size, hard))
+
+    def _pids(self) -> list[int]:
+        """The hub, and its writer beside it."""
+        assert self._process is not None
+        hub = self._process.pid
+        told = [one.read_text(encoding="ascii") for one in Path(f"/proc/{hub}/task").glob("*/children")]
+        return [hub, *(int(pid) for pids in told for pid in pids.split())]
 
     def resume(self) -> None:
         assert self._process is not None
-        self._process.send_signal(signal.SIGCONT)
+        os.killpg(self._process.pid, signal.SIGCONT)
 
     @property
     def token(self) -> str:
@@ -156,8 +213,12 @@ class House:
         *,
         lease: float = LEASE,
         through_proxies: bool = False,
+        one_each: bool = False,
     ) -> None:
-        """`through_proxies`: each hub has a network of its own to the first server, which eats what it is told to."""
+        """`through_proxies`: each hub has a network of its own to the first server, which eats what it is told to.
+
+        `one_each`: each hub is told of one server, another one each; of the rest it learns there.
+        """
         self.folder, self.chance, self.stream = folder, chance, new_name()
         self.servers = [server.url for server in servers]
         self._machines = servers
@@ -166,7 +227,11 @@ class House:
         self.hubs = [
             HubProcess(
                 folder / f"hub{number}",
-                [self.proxies[number].url] if through_proxies else self.servers,
+                [self.proxies[number].url]
+                if through_proxies
+                else [self.servers[number]]
+                if one_each
+                else self.servers,
                 self.stream,
                 self.replicas,
                 lease,
@@ -179,6 +244,8 @@ class House:
         self.sent: list[Sent] = []
         self.reads: list[Read] = []
         self.claims: list[Claimed] = []
+        self.refusals: list[tuple[int, dict[str, Any]]] = []
+        """What callers heard of sends of which nothing was written."""
         self.asked: list[str] = []
         """Events that somebody has to answer."""
         self.token = ""
@@ -243,6 +310,7 @@ class House:
             told = Kept(answer[1]["seq"], answer[1]["id"])
         elif answer is not None and answer[1].get("details", {}).get("reason") != "outcome_unknown":
             told = "refused"
+            self.refusals.append(answer)
         self.sent.append(Sent(hub.name, group, body, invoked, time.monotonic(), told, key))
         return told
 
@@ -364,10 +432,24 @@ class House:
         await self.writer(*self.others(stops))
         await asyncio.to_thread(stops.start)
 
+    async def kill_hub_alone(self) -> None:
+        """The hub that writes is killed, and its writer is not: that one ends by itself."""
+        hub = await self.writer()
+        await asyncio.to_thread(hub.kill_alone)
+        await self.writer(*self.others(hub))
+        await asyncio.to_thread(hub.start)
+
+    async def pause_hub_alone(self) -> None:
+        """The hub stands still and its writer does not, until another one writes."""
+        await self._pause(HubProcess.pause_alone)
+
     async def pause_writer(self) -> None:
         """It stands still until another one writes, and then goes on as if nothing had been."""
+        await self._pause(HubProcess.pause)
+
+    async def _pause(self, pause: Callable[[HubProcess], None]) -> None:
         stands = await self.writer()
-        stands.pause()
+        pause(stands)
         await self.writer(*self.others(stands))
         stands.resume()
         await self.follows(stands)

@@ -22,6 +22,7 @@ from tests.ledger.io.jetstream.servers import three
 from tests.ledger.io.jetstream.test_cache import spoil
 from tests.nodes.history import breaches
 from tests.nodes.hubs import WAIT, House
+from tests.nodes.test_full import fill, limit_stream, without_disk
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,6 +40,18 @@ async def test_the_node_that_writes_stands_still_for_longer_than_its_lease(
     async with House(tmp_path, [server], random.Random(2)) as hubs:
         await hubs.open_groups(2)
         await hubs.live(hubs.pause_writer)
+        assert breaches(await hubs.history()) == []
+
+
+async def test_a_hub_stands_still_or_dies_while_its_writer_goes_on(tmp_path: Path, server: Server) -> None:
+    async with House(tmp_path, [server], random.Random(6)) as hubs:
+        await hubs.open_groups(2)
+
+        async def both() -> None:
+            await hubs.pause_hub_alone()
+            await hubs.kill_hub_alone()
+
+        await hubs.live(both)
         assert breaches(await hubs.history()) == []
 
 
@@ -127,15 +140,50 @@ def every_deed(hubs: House, tmp_path: Path) -> list[Callable[[], Awaitable[None]
 
         await hubs.kill_writer(spoilt)
 
+    async def skew_clock() -> None:
+        wrong = await hubs.writer()
+        wrong.set_clock(hubs.chance.choice((600.0, -600.0)))
+        await hubs.writer(*hubs.others(wrong))
+        wrong.set_clock(0.0)
+        await hubs.follows(wrong)
+
+    async def fill_disk() -> None:
+        writer = await hubs.writer()
+        await without_disk(hubs, writer)
+        await hubs.follows(writer)
+
+    async def fill_stream() -> None:
+        await asyncio.to_thread(limit_stream, hubs, 20_000)
+        await fill(hubs, await hubs.writer())
+        await asyncio.to_thread(limit_stream, hubs, None)
+        await hubs.follows(await hubs.writer())
+
     through = [hubs.cut_writer, lambda: hubs.lose_some(LOST, 8)] if hubs.proxies else []
     return [
         hubs.kill_writer,
         hubs.stop_writer,
         hubs.pause_writer,
-        hubs.take_lease_away,
+        hubs.pause_hub_alone,
+        hubs.kill_hub_alone,
+        lambda: flap(hubs, 4),
         spoil_folder,
+        skew_clock,
+        fill_disk,
+        fill_stream,
         *through,
     ]
+
+
+async def flap(hubs: House, times: int) -> None:
+    for _ in range(times):
+        await hubs.take_lease_away()
+
+
+async def test_a_lease_that_is_lost_again_and_again(tmp_path: Path, server: Server) -> None:
+    async with House(tmp_path, [server], random.Random(16)) as hubs:
+        await hubs.open_groups(2)
+        await hubs.live(lambda: flap(hubs, 8))
+        assert breaches(await hubs.history()) == []
 
 
 # -- long ones

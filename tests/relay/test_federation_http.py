@@ -528,3 +528,14 @@ async def test_an_agent_of_another_relay_that_has_new_keys_need_not_wait_for_pre
         for _ in range(5):
             assert (await stranger.prekeys_of(bob))[0] == 401
         assert one.mailboxes.counts.lookups == looked_up
+
+
+@pytest.mark.spec("A2ACP-255", "A2ACP-256")
+async def test_a_relay_to_which_we_do_not_talk_is_told_so_whatever_it_has_sent(tmp_path):
+    async with Relay(tmp_path) as relay:
+        too_long = b"x" * 5_000
+        for headers in ({}, {"Signature-Input": f'sig1=();keyid="{relay.domain}"'}):
+            async with relay.http.post(
+                f"{relay.url}/v1/federation/agents", data=too_long, headers=headers
+            ) as told:
+                assert (told.status, (await told.json())["code"]) == (403, "federation_failed")

@@ -442,6 +442,7 @@ async def test_health_and_numbers_are_served_without_names(tmp_path):
         status, text = await relay.get("/metrics")
         assert status == 200
         assert b"tacit_relay_accepted_total 1.0" in text
+        assert b"tacit_relay_logins_total 1.0" in text
         assert b"\ntacit_relay_writes_waiting " in text
         assert b"alice" not in text
 
@@ -480,3 +481,30 @@ async def test_what_follows_a_consolidated_packet_at_once_does_not_overtake_it(t
             sent = [await alice.send(bob.address, flags=("replace_queue",))]
             sent += [await alice.send(bob.address, tag="B") for _ in range(3)]
             assert await bob.take(4) == sent
+
+
+@pytest.mark.spec("A2ACP-261")
+async def test_who_speaks_of_a_sender_it_never_heard_from_is_read_more_slowly_by_one_pause(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice:
+        (connection,) = relay.mailboxes.all
+        report = frames.encode(frames.Report(bob.address))
+        for times in (1, 2):
+            relay.mailboxes.hear(connection, report, relay.clock.now())
+            assert connection.penalty == times
+        connection.penalty = 0
+        connection.senders[bob.address] = None
+        relay.mailboxes.hear(connection, report, relay.clock.now())
+        assert (connection.penalty, relay.mailboxes.reputation.score(bob.address)) == (0, 45)
+
+
+@pytest.mark.spec("A2ACP-222", "A2ACP-257")
+@pytest.mark.parametrize(("count", "taken"), [(0, False), (1, True), (5_000, True), (5_001, False)])
+async def test_one_contact_is_told_as_well_as_very_many_and_none_is_no_message(tmp_path, count, taken):
+    async with relay_with(tmp_path, "alice") as (relay, alice), alice:
+        (connection,) = relay.mailboxes.all
+        frame = frames.Contacts([f"{number:022d}" for number in range(count)])
+        await relay.mailboxes._keep_contacts(connection, frame, relay.clock.now())
+        known = relay.mailboxes.store.reader.execute("SELECT count(*) FROM written").fetchall()
+        assert known == [(count if taken else 0,)]
+        if not taken:
+            assert (await alice.hear_a(frames.Error)).code == "bad_envelope"

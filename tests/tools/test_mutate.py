@@ -197,6 +197,18 @@ def test_who_asks_some_files_asks_all_their_tests_and_no_others(mutants):
     assert plan.near == sorted(f"{there}::{name}" for name in RAN if name != "test_price")
 
 
+def test_the_file_that_stands_where_the_module_stands_is_asked_last_though_it_was_not_seen_to_run(mutants):
+    beside, apart = "tests/test_till.py", "tests/till/test_other.py"
+    ran = {
+        "tests/test_tills.py::test_price": "price",
+        f"{beside}::test_cached": "",
+        f"{apart}::test_gift": "gift",
+    }
+    tests = {name: RunOfTest(frozenset(), 0.01, frozenset({f"shop.till:{one}"})) for name, one in ran.items()}
+    plan = mutate.Tests(Recorded(tests)).plan(mutants["shop.till:price"][0])
+    assert plan.near == ["tests/test_tills.py::test_price", f"{beside}::test_cached"]
+
+
 def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mutants):
     first = mutate.choose(mutants, 6, 1)
     assert first == mutate.choose(mutants, 6, 1)

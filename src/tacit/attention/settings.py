@@ -133,7 +133,7 @@ def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
     known = {name: value for name, value in values.items() if name in NAMES}
     if isinstance(shares := known.get("redeliver_at"), list):
         known["redeliver_at"] = tuple(cast("list[float]", shares))
-    return replace(settings, **cast("dict[str, Any]", known))
+    return replace(settings, **cast("dict[str, Any]", known)) if known else settings
 
 
 def accepted(settings: Settings, values: Mapping[str, object]) -> Settings | Refusal:

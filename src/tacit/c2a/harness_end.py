@@ -31,7 +31,7 @@ from tacit.c2a.messages import (
     Delivered,
     Initialize,
     read_connected,
-    read_delivered,
+    read_faultless,
 )
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Typing, read_notification
 from tacit.c2a.vocabulary import STRENGTH, Policy
@@ -182,7 +182,7 @@ class HarnessEnd:
                 "invalid_request", "the delivery lacks or contradicts a member", "C2A-030", missing=wrong
             )
             return [Answer(one, error=refused.error()) for one in tickets]
-        event = read_delivered(params)
+        event = read_faultless(params)
         waiting = self._open.get(event.event_id)
         if waiting is not None:
             waiting.tickets += tickets

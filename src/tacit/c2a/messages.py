@@ -340,6 +340,11 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
     wrong = unreadable(params)
     if wrong:
         raise PeerFault(f"a delivery without {', '.join(wrong)} cannot be read")
+    return read_faultless(params)
+
+
+def read_faultless(params: Mapping[str, Any]) -> Delivered:
+    """The same of params that were looked through already (`delivery_shape.faults`)."""
     given = shaped(params, DELIVERY)
     conversation, attention, timing = given["conversation"], given["attention"], given["timing"]
     target, reliability, injection = given["target"], given["reliability"], given["injection"]
@@ -378,7 +383,7 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
         reply_target=given["replyTarget"]
         or (f"thread:{thread}" if thread else f"conversation:{conversation['id']}"),
         parties=tuple(conversation["parties"]),
-        attachments=read_attachments(params.get("attachments")),
+        attachments=read_attachments(params["attachments"]) if "attachments" in params else (),
         group=given["source"]["workspaceId"],
         late=timing["late"] is True,
     )

@@ -11,6 +11,7 @@ import click
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.show import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +58,11 @@ def backup(session: CliSession, target: Path, passphrase_file: Path | None) -> N
     words = passphrase_of(passphrase_file)
     path, manifest = backups.take(session.data, target, SystemClock(), SystemEntropy(), words)
     size = path.stat().st_size
+    groups, files = counted(len(manifest.groups), "group"), counted(len(manifest.files), "file")
     session.answer(
         {"path": str(path), "bytes": size, "encrypted": words is not None, **_told(manifest)},
         lambda: session.out.print(
-            f"{path}: {len(manifest.groups)} groups, {len(manifest.files)} files, {size // 1024} KiB"
-            + (", encrypted" if words is not None else ""),
+            f"{path}: {groups}, {files}, {size // 1024} KiB" + (", encrypted" if words is not None else ""),
             soft_wrap=True,
         ),
     )
@@ -82,7 +83,7 @@ def restore(session: CliSession, source: Path, passphrase_file: Path | None) -> 
     session.answer(
         {"data": str(session.data), **_told(manifest)},
         lambda: session.out.print(
-            f"restored {len(manifest.groups)} groups of {manifest.made} into {session.data}; "
+            f"restored {counted(len(manifest.groups), 'group')} of {manifest.made} into {session.data}; "
             "start it with `tacit up`",
             soft_wrap=True,
         ),

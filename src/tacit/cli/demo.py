@@ -50,6 +50,8 @@ def _supervised(url: str, token: str, part: Part, state: Path) -> SupervisedAgen
     return SupervisedAgent(part.name, make, state / f"{part.name}.log")
 
 
-def company(url: str, tokens: dict[str, str], state: Path, tell: Callable[[str], Teller]) -> Supervisor:
+def company(
+    url: str, tokens: dict[str, str], state: Path, tell: Callable[[str], Teller | None]
+) -> Supervisor:
     """The three agents under a supervisor, ready to run."""
     return Supervisor([_supervised(url, tokens[part.name], part, state) for part in CAST], tell)

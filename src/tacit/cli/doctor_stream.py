@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.clock_offset import MOST
 from tacit.base.moment import SECOND
-from tacit.cli.show import plain
+from tacit.cli.show import counted, plain
 from tacit.ledger.standing import BEHIND
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _servers(told: Mapping[str, Any]) -> Finding:
         ok=bool(told["reached"]) and not silent and many < RECONNECTS,
         found=(f"at {at}" if told["reached"] else "the stream does not answer")
         + (f"; no answer from {silent}" if silent else "")
-        + (f"; connected anew {many} times" if many else ""),
+        + (f"; connected anew {counted(many, 'time')}" if many else ""),
         advice="start the servers that do not answer, or take them from --nats; look at their logs and at "
         "the network between",
     )
@@ -79,7 +79,7 @@ def _settings(told: Mapping[str, Any]) -> Finding:
         ok=bool(told["reached"]) and not wrong,
         found=f"{plain(str(told['name']))}: "
         + (wrong or ("as asked for" if told["reached"] else "not known")),
-        advice="somebody changed the stream: set it back with the NATS tools (docs/nats.md)",
+        advice="set the stream back as it was, or give it room, with the NATS tools (docs/nats.md)",
     )
 
 
@@ -99,8 +99,8 @@ def _writer(told: Mapping[str, Any]) -> Finding:
     return Finding(
         "writer",
         ok=bool(told["lives"]),
-        found=f"this node writes to {told['groups']} groups; it won or lost its lease "
-        f"{told['lease_changes']} times",
+        found=f"this node writes to {counted(told['groups'], 'group')}; it won or lost its lease "
+        f"{counted(told['lease_changes'], 'time')}",
         advice="without its lease a node writes to no group: servers do not answer it, or it stood still",
     )
 

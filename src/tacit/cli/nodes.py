@@ -19,20 +19,22 @@ def nodes(session: CliSession) -> None:
     """The hubs that share this ledger: to how many groups each writes, and how far behind it is."""
     with session.owner() as hub:
         found = hub.call("status", {})["nodes"]
-    session.answer(found, lambda: _print(session, found))
+    session.answer(found, lambda: print_nodes(session, found))
 
 
-def _print(session: CliSession, found: Sequence[dict[str, Any]]) -> None:
+def print_nodes(session: CliSession, found: Sequence[dict[str, Any]]) -> None:
+    """A line for each node; a sentence where there is one hub."""
     if not found:
         session.out.print("One hub, with its ledger in its own folder.")
         return
     from rich.table import Table
 
     table = Table(box=None)
-    for name in ("machine", "", "writes to", "behind"):
+    for name in ("machine", "", "writes to", "behind", "asleep"):
         table.add_column(name)
     for row in found:
         here = "this one" if row["here"] else ""
-        groups, behind = f"{row['groups']} groups", f"{row['behind']} messages"
-        table.add_row(show.plain(str(row["machine"])), here, groups, behind)
+        groups, behind = show.counted(row["groups"], "group"), show.counted(row["behind"], "message")
+        asleep = show.counted(row.get("asleep", 0), "group")
+        table.add_row(show.plain(str(row["machine"])), here, groups, behind, asleep)
     session.out.print(table)

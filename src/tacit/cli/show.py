@@ -28,6 +28,11 @@ def clock(event: Event) -> str:
     return datetime.fromisoformat(event.ts).astimezone().strftime("%H:%M:%S")
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of them: "1 group", "2 groups"."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
 def plain(text: str) -> str:
     """Text without control characters: a message must not drive somebody's terminal.
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.outcome import OF_THE_DISK
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.stream_options import plan_of, stream_options
 from tacit.cli.terminal import bold
@@ -188,7 +187,7 @@ def up(
     origins, services = given.pop("allow_origin"), given.pop("allow_service")
     plan_of_stream = plan_of(cast("tuple[str, ...]", given.pop("servers")), given)
     stream = plan_of_stream if plan_of_stream.servers else None
-    writer = cast("Writer", given.pop("writer") or ("thread" if stream else default_writer()))
+    writer = cast("Writer", given.pop("writer") or default_writer())
     crew = given.pop("crew")
     if crew is None:
         crew = is_loopback(str(given["host"])) and not given["local_trust"]
@@ -216,11 +215,9 @@ def up(
         server = Server(config)
         try:
             await server.run(_ready(session), _with_agents if demo else None)
-        except OSError as error:
+        except OSError:
             await server.stop()
-            if error.errno in OF_THE_DISK:
-                raise
-            raise Unavailable(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from error
+            raise
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
@@ -264,11 +261,10 @@ async def _with_agents(server: Server) -> Callable[[], Awaitable[None]]:
     """Let the demo's agents in; gives what ends them again."""
     from tacit.cli import demo
     from tacit.client import Hub
-    from tacit.harness.io.context import tell_nobody
 
     async with Hub(server.url, server.hub.owner_token) as hub:
         _group_id, tokens = await demo.lobby(hub)
-    company = demo.company(server.url, tokens, server.config.data / "demo", lambda _name: tell_nobody)
+    company = demo.company(server.url, tokens, server.config.data / "demo", lambda _name: None)
     task = asyncio.create_task(company.run())
 
     async def end() -> None:

@@ -247,7 +247,7 @@ class Conduct:
         self._questions.put(
             [
                 questions.typed(one, now, typing=typing) if one.key[:2] == (author, conversation) else one
-                for one in self._questions
+                for one in self._questions.all
             ]
         )
 
@@ -349,7 +349,10 @@ class Conduct:
         """No further turns until then; whoever is owed an answer is told why."""
         self.paused_until, self.pause_reason = until, reason
         owed = [
-            one for question in self._questions for one in question.live if one.policy is Policy.MUST_RESPOND
+            one
+            for question in self._questions.all
+            for one in question.live
+            if one.policy is Policy.MUST_RESPOND
         ]
         return [effect for one in owed for effect in self._deferred(one)]
 
@@ -388,7 +391,7 @@ class Conduct:
     @property
     def owed(self) -> int:
         """How many questions wait, running ones included."""
-        return len(self._questions) + len(self.turns)
+        return len(self._questions.all) + len(self.turns)
 
     # -- inside
 
@@ -416,7 +419,7 @@ class Conduct:
 
     def _fragment(self, event: Delivered, now: Moment) -> list[Effect]:
         """More of a question that waits, the newest first; more of the one that runs; or one of its own."""
-        for question in reversed(list(self._questions)):
+        for question in reversed(self._questions.all):
             since = question.window.since if question.window is not None else None
             is_open = questions.takes(question, event, now, self.settings) and not belonging.is_apart(event)
             if is_open or belonging.belongs(event, question, since, now, self.settings):
@@ -535,7 +538,7 @@ class Conduct:
         carrier = running.question.carrier.event_id
         found = outcomes.ended(running, outcome, self._failing.faults(carrier))
         if outcome.failure is None:
-            self._questions.put(self._failing.is_back(list(self._questions), now))
+            self._questions.put(self._failing.is_back(self._questions.all, now))
         if not isinstance(found, outcomes.RetryTurn):
             shown = (*running.turn.knocks, *running.turn.digests)
             return [*found, *(Settle(one.event_id) for one in shown)]

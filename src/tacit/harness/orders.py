@@ -74,7 +74,7 @@ def hold(
 
 def go_on(queue: QuestionQueue, now: Moment, means: Callable[[Question], bool]) -> None:
     """The asker of what was put back has said something: it waits no longer."""
-    for question in queue:
+    for question in list(queue.all):
         if question.is_held and means(question):
             queue.replace(question, replace(question, is_held=False, not_before=now))
 
@@ -83,7 +83,7 @@ def _meant(
     event: Delivered, queue: QuestionQueue, live: Sequence[RunningTurn]
 ) -> list[tuple[Question, RunningTurn | None]]:
     """The work that is meant, each with the turn that runs it."""
-    found = belonging.called_off_by(event, [*queue, *(one.question for one in live)])
+    found = belonging.called_off_by(event, [*queue.all, *(one.question for one in live)])
     return [(question, next((one for one in live if one.question is question), None)) for question in found]
 
 

@@ -20,7 +20,7 @@ from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Mode, Policy, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from tacit.attention.settings import Settings
     from tacit.c2a.messages import Delivered
@@ -253,40 +253,35 @@ class QuestionQueue:
     """
 
     def __init__(self) -> None:
-        self._all: list[Question] = []
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(tuple(self._all))
-
-    def __len__(self) -> int:
-        return len(self._all)
+        self.all: list[Question] = []
+        """In the order in which they came."""
 
     def add(self, question: Question) -> None:
         """One more."""
-        self._all.append(question)
+        self.all.append(question)
 
     def remove(self, question: Question) -> None:
         """It waits no longer."""
-        self._all.remove(question)
+        self.all.remove(question)
 
     def replace(self, question: Question, changed: Question) -> None:
         """The same one, in its place."""
-        self._all[self._all.index(question)] = changed
+        self.all[self.all.index(question)] = changed
 
     def put(self, changed: list[Question]) -> None:
         """All of them, as they stand now."""
-        self._all = changed
+        self.all = changed
 
     def take_out(self, event_id: str) -> Question | None:
         """The question that holds an event, out of the queue."""
-        for place, question in enumerate(self._all):
+        for place, question in enumerate(self.all):
             if question.holds(event_id):
-                return self._all.pop(place)
+                return self.all.pop(place)
         return None
 
     def in_order(self, settings: Settings) -> list[Question]:
         """As they will be begun."""
-        return [self._all[place] for _, _, place in self._ordered(self._all, settings)]
+        return [self.all[place] for _, _, place in self._ordered(self.all, settings)]
 
     @staticmethod
     def _ordered(waiting: list[Question], settings: Settings) -> list[tuple[bool, Moment, int]]:
@@ -302,8 +297,8 @@ class QuestionQueue:
 
     def _may_begin(self, free: int) -> list[Question]:
         """Without those that would take the free slot from one whose turn there is begun anew."""
-        kept = any(one.slot == free and one.restarts and one.window is not None for one in self._all)
-        return [one for one in self._all if not kept or one.slot is not None or one.is_pressing]
+        kept = any(one.slot == free and one.restarts and one.window is not None for one in self.all)
+        return [one for one in self.all if not kept or one.slot is not None or one.is_pressing]
 
     def take_next(self, now: Moment, settings: Settings, busy: Collection[int], free: int) -> Question | None:
         """The first that is whole and has a slot, out of the queue; what was taken back whole goes too."""
@@ -312,7 +307,7 @@ class QuestionQueue:
             if whole_at > now:
                 continue
             question = may[place]
-            self._all.remove(question)
+            self.all.remove(question)
             whole = closed(question)
             if whole is not None:
                 return whole

@@ -16,11 +16,25 @@ from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import Stopping
 from tacit.c2a.signals import signal_of
 from tacit.hub.quotas import CAUSED, CLAIM, CLAIMING, NOTE, Charge, charged, sort_of_call
-from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
+from tacit.hub.wakefulness import AWAKE_SECONDS, GLANCE_SECONDS, Wakefulness
+from tacit.ledger.commands import (
+    HUB,
+    Append,
+    Appended,
+    AppendTogether,
+    Awaken,
+    Committed,
+    Decided,
+    Duplicate,
+    LetRest,
+    Ping,
+    groups_asked,
+)
+from tacit.ledger.ports import Behind
 from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
@@ -38,6 +52,8 @@ log: Final = logging.getLogger("tacit.hub")
 SETTLE_SECONDS: Final = 10.0
 ASKED_AGAIN_SECONDS: Final = 1.0
 """How soon the writer is asked again after what became of a batch."""
+MOST_LOOKS: Final = 20
+"""How often a read is begun anew since some group of it was behind."""
 
 
 def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
@@ -75,6 +91,8 @@ class AsyncLedger:
         """Told of groups that have events without an outcome of ours, and of records that changed so."""
         self.tells_of_others = False
         """Is what is told now what another node has written? Then nobody here has a draft of it."""
+        self.awake: Wakefulness | None = None
+        """The groups that are read here, where this is one of several nodes that need not have all."""
 
     async def open(self) -> None:
         """Bind the writer to the running loop and wait until it is there.
@@ -82,14 +100,20 @@ class AsyncLedger:
         Then the groups are told what an earlier crash left half-written.
         """
         self._loop = asyncio.get_running_loop()
-        self.store.watch_missed(self._missed_by_writer)
+        self._transport.watch_missed(self._missed_by_writer)
         self.store.start(self._from_writer)
         await self.record(Ping())
         for notice in await self._loop.run_in_executor(None, self.store.torn_notices):
             await self.append(notice)
 
     def _from_writer(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
-        """Called where the transport has the outcomes: its own thread, or the loop's."""
+        self._on_loop(lambda: self._committed(callers, outcomes))
+
+    def _missed_by_writer(self, missed: Sequence[Committed], records: bool) -> None:
+        self._on_loop(lambda: self._take_missed(missed, records))
+
+    def _on_loop(self, do: Callable[[], None]) -> None:
+        """Called where the transport has something: on its own thread, or the loop's. All keeps its order."""
         loop = self._loop
         if loop is None or loop.is_closed():
             return
@@ -98,15 +122,15 @@ class AsyncLedger:
         except RuntimeError:
             here = False
         if here:
-            self._committed(callers, outcomes)
+            do()
         else:
-            loop.call_soon_threadsafe(self._committed, callers, outcomes)
+            loop.call_soon_threadsafe(do)
 
     def _committed(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         self._metrics.batch.observe(len(callers))
         failed = self._publish(outcomes)
         self.failing = None if failed is None else getattr(failed, "message", str(failed))
-        if self.store.is_unsettled and not self._asks_again:
+        if self._transport.is_unsettled and not self._asks_again:
             self._asks_again = True
             asyncio.get_running_loop().call_later(ASKED_AGAIN_SECONDS, self._ask_again)
         self._answer(callers, outcomes)
@@ -150,11 +174,6 @@ class AsyncLedger:
             self._live.publish(group_id, events)
         return failed
 
-    def _missed_by_writer(self, missed: Sequence[Committed], records: bool) -> None:
-        """Called on the writer's thread."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._take_missed, missed, records)
-
     def _take_missed(self, missed: Sequence[Committed], records: bool) -> None:
         self.tells_of_others = True
         try:
@@ -166,7 +185,7 @@ class AsyncLedger:
     def _ask_again(self) -> None:
         """Nobody may ever write there again: what became of a batch is found out all the same."""
         self._asks_again = False
-        if self.store.is_unsettled and not self._closing:
+        if self._transport.is_unsettled and not self._closing:
             self.submit(Ping(), lambda _outcome: None)
 
     def _fresh(self, committed: Committed, fresh: defaultdict[str, list[StoredEvent]]) -> None:
@@ -186,16 +205,15 @@ class AsyncLedger:
             return
         now = self.store.options.clock.now()
         for group_id, events in fresh.items():
+            charges: list[Charge] = []
             plain: dict[str, list[int]] = {}
             for event in events:
                 if event.kind in CAUSED:
-                    self.quotas.count(
-                        group_id, charged(event.kind, event.by, event.data, len(event.raw)), now
-                    )
+                    charges.append(charged(event.kind, event.by, event.data, len(event.raw)))
                 else:
                     plain.setdefault(event.by, []).append(len(event.raw))
-            for by, sizes in plain.items():
-                self.quotas.count(group_id, Charge(by, sum(sizes), events=len(sizes)), now)
+            charges += [Charge(by, sum(sizes), events=len(sizes)) for by, sizes in plain.items()]
+            self.quotas.count(group_id, charges, now)
 
     async def settled(self) -> None:
         """Return when everything that was taken has been answered, or when the writer seems to hang."""
@@ -226,6 +244,8 @@ class AsyncLedger:
         elif isinstance(command, CallTool):
             sort = sort_of_call(command.name, command.arguments)
             self._within(command.group_id, Charge(command.session, 0, sort))
+        if self.awake is not None:
+            self._awaken_soon(self.awake, command)
         self._transport.submit(command, done)
         self.expect_one()
 
@@ -276,7 +296,68 @@ class AsyncLedger:
 
     async def read(self, query: Callable[[Reader], T]) -> T:
         """Run a query in a reader's thread, when the turn of whoever asks has come."""
-        return await self.turns.run(lambda: ThreadRead(self.store, query))
+        return await self.whole(lambda: self.turns.run(lambda: ThreadRead(self.store, query)))
+
+    # -- groups of which this node has only noted what is new
+
+    async def whole(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Carry a read out, anew when a group of it was behind: it is brought up first."""
+        for _ in range(MOST_LOOKS):
+            try:
+                return await read()
+            except Behind as behind:
+                await self.awaken(*behind.groups)
+        return await read()
+
+    async def awaken(self, *groups: str) -> None:
+        """Somebody here reads these groups: returns when all that is known of them is applied."""
+        if self.awake is not None:
+            future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+            self._awaken(self.awake, groups, future)
+            outcome = await future
+            if isinstance(outcome, (Refused, Unavailable, Corrupt)):
+                raise outcome
+
+    async def stay_awake(self, group_id: str) -> None:
+        """Somebody begins to follow a group here: returns when whatever comes of it will be told."""
+        if self.awake is not None and not self.awake.is_awake(group_id, self._until(AWAKE_SECONDS)):
+            await self.awaken(group_id)
+
+    async def awaken_again(self) -> None:
+        """The writer may be another one, that knows nothing of who reads here."""
+        if self.awake is not None and (groups := self.awake.groups):
+            await self.awaken(*groups)
+
+    def _awaken_soon(self, awake: Wakefulness, command: Command) -> None:
+        """What somebody writes here is counted with what is applied here: from now on all of the group's."""
+        until = self._until(AWAKE_SECONDS)
+        for group_id in groups_asked(command):
+            if group_id != HUB and not awake.is_awake(group_id, until) and not awake.is_asked(group_id):
+                self._awaken(awake, (group_id,), None)
+
+    def _awaken(
+        self, awake: Wakefulness, groups: tuple[str, ...], told: asyncio.Future[Outcome] | None
+    ) -> None:
+        def done(outcome: Outcome) -> None:
+            failed = isinstance(outcome, (Refused, Unavailable, Corrupt))
+            seconds = AWAKE_SECONDS if len(groups) == 1 else GLANCE_SECONDS
+            awake.answered(groups, None if failed else self._until(seconds))
+            if told is not None and not told.done():
+                told.set_result(outcome)
+
+        self._transport.submit(Awaken(groups), done)
+        self.expect_one()
+        awake.ask(groups)
+
+    def _until(self, seconds: float) -> float:
+        return asyncio.get_running_loop().time() + seconds
+
+    def let_rest(self, connected: Container[str]) -> None:
+        """Let the writer only note what comes of groups that nobody reads any more."""
+        groups = self.awake.resting(self._until(0.0), connected) if self.awake is not None else ()
+        if groups and not self._closing:
+            self._transport.submit(LetRest(groups), lambda _outcome: None)
+            self.expect_one()
 
 
 class ThreadRead(Generic[T]):

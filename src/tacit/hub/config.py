@@ -173,8 +173,6 @@ class HubConfig:
             return
         if not _STREAM.fullmatch(self.stream.stream):
             raise Refused("invalid_request", "a stream's name has letters, digits, - and _ alone")
-        if self.writer == "process":
-            raise Refused("invalid_request", "with --nats the writer stands in a thread of the hub")
         if self.backups is not None:
             raise Refused(
                 "invalid_request", "with --nats the folder is a cache: back up the stream (docs/nats.md)"

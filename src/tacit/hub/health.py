@@ -7,8 +7,9 @@ the disk is.
 
 from __future__ import annotations
 
+import asyncio
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import TacitError
 from tacit.ledger.commands import Ping
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.hub.async_ledger import AsyncLedger
+
+PATIENCE: Final = 2.0
+"""Seconds for a commit, when earlier ones have failed."""
 
 
 def free_bytes(folder: Path) -> int:
@@ -31,8 +35,10 @@ async def reasons(ledger: AsyncLedger, folder: Path, least_free: int) -> list[st
     why: list[str] = []
     if ledger.failing is not None:
         try:
-            await ledger.record(Ping(writes=True))
-        except TacitError:
+            # A writer that waits for servers answers nobody for a while; who asks how it is does not wait.
+            async with asyncio.timeout(PATIENCE):
+                await ledger.record(Ping(writes=True))
+        except (TacitError, TimeoutError):
             why.append(f"commits fail: {ledger.failing or 'the ledger cannot be written'}")
     try:
         free = free_bytes(folder)

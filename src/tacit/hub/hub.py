@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Here
+from tacit.base.errors import TacitError
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
@@ -20,27 +21,25 @@ from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.ports import HookPorts
 from tacit.hub.host.tools import Tools
+from tacit.hub.ledger_store import open_ledger
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.neighbours import Neighbours
-from tacit.hub.node_transport import NodeTransport
 from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
 from tacit.hub.sign_in_links import SignInLinks
-from tacit.hub.stream_access import served
 from tacit.hub.turns import Turns
-from tacit.hub.writer_link import WriterLink, writer_process
+from tacit.hub.wakefulness import Wakefulness
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import HUB, AdoptOwnerToken, IssueCredential, Ping
-from tacit.ledger.io import erasure
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Options
 from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
     from pathlib import Path
 
     import apsw
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
+    from tacit.hub.node_transport import NodeTransport
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.standing import StreamStanding
     from tacit.ledger.state import Group
@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
 SHORTEST_TOKEN: Final = 32
+TRIED_AGAIN: Final = 1.0
+"""Seconds before what a node could not do is tried again."""
+BETWEEN_RESTS: Final = 5.0
+"""Seconds between two looks which groups nobody reads any more."""
 BETWEEN_JUMPS: Final = 3_600 * SECOND
 """How long the groups hear nothing more of a clock that is set again and again."""
 
@@ -82,28 +86,14 @@ def _charged(event: StoredEvent) -> Charge:
     return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
-def _opened(config: HubConfig, options: Options) -> tuple[Store, NodeTransport | None]:
-    """The store, and the way to the other nodes where a ledger has several."""
-    if config.stream is None:
-        elsewhere = writer_process if config.writer == "process" else None
-        return Store(config.data, options, engine=AttentionEngine, elsewhere=elsewhere), None
-    store, node = served(config.stream, config.data, options.entropy).open(
-        config.data, options, AttentionEngine
-    )
-    store.transport = transport = NodeTransport(store.transport, node)
-    transport.standing = node.standing
-    return store, transport
-
-
 class Hub:
     """Everything that one running hub owns."""
 
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         config.check()
         self.config = config
-        self.store, self.nodes = _opened(
-            config, options or Options(settings=config.settings, clock=SteadyClock())
-        )
+        ledger = open_ledger(config, options or Options(settings=config.settings, clock=SteadyClock()))
+        self.store, self.nodes = ledger.store, ledger.nodes
         self.metrics = Metrics()
         self.live = Live(
             self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
@@ -111,8 +101,8 @@ class Hub:
         limits = config.limits
         turns = Turns(self.store.options.readers, limits.reads_waiting, limits.read_seconds)
         self.ledger = AsyncLedger(self.store, self.live, self.metrics, turns)
-        if isinstance(self.store.transport, WriterLink):
-            self.store.transport.on_restart = self._writer_restarted
+        if ledger.process is not None:
+            ledger.process.on_restart = self._writer_restarted
         self.host = Host(self.store, self.ledger)
         self.host.presence = self.live.presence
         self.ledger.on_committed = self.host.committed
@@ -124,8 +114,8 @@ class Hub:
         self.readers: ReaderPool | None = None
         if config.readers:
             processes = Turns(config.readers, limits.reads_waiting, limits.read_seconds)
-            self.readers = ReaderPool(self.store, config.readers, processes)
-            self.tools.look = self.readers.look
+            readers = self.readers = ReaderPool(self.store, config.readers, processes)
+            self.tools.look = lambda call: self.ledger.whole(lambda: readers.look(call))
         self.metrics.watch_turns(turns, *([self.readers.turns] if self.readers is not None else []))
         self.tools.whisper = self._whisper
         self.tools.here = self._here
@@ -160,23 +150,40 @@ class Hub:
         nodes.is_stopping = lambda: self.ledger.is_closing
         nodes.on_taken = self.ledger.expect_one
         nodes.answer = self.ledger.answer
-        nodes.on_record = lambda: self.host.spawn(self._load_records())
+        nodes.on_record = lambda: self._see_to(self._load_records)
         nodes.on_change = self._groups_changed
-        nodes.on_free = lambda: self.host.spawn(self._adopt(nodes))
+        nodes.on_free = lambda: self._see_to(partial(self._adopt, nodes))
         self.host.acts = nodes.holds
+        self.ledger.awake = Wakefulness()
         neighbours.on_left = lambda group_id, session: self.host.spawn(self.hooks.back(group_id, session))
 
     async def _adopt(self, nodes: NodeTransport) -> None:
         """Take the groups that nobody has and for which somebody must act; others wait to be written to."""
-        if not self.ledger.is_closing:
-            nodes.claim({HUB} | await self.host.timed() | await self.hooks.groups())
+        # What is only noted may be what somebody must act upon.
+        await self.ledger.awaken_again()
+        nodes.claim({HUB} | await self.host.timed() | await self.hooks.groups())
 
     def _groups_changed(self, groups: frozenset[str], held: bool) -> None:
-        if not self.ledger.is_closing:
-            self.host.spawn(self._act(groups) if held else self._follow(groups))
+        self._see_to(partial(self._act if held else self._follow, groups))
+
+    def _see_to(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something done for the node beside: what cannot be done now is tried until it is."""
+        self.host.spawn(self._insist(work))
+
+    async def _insist(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        while not self.ledger.is_closing:
+            try:
+                await work()
+            except TacitError as fault:
+                if not self.ledger.is_closing:
+                    log.warning("this node's work waits", extra={"fault": type(fault).__name__})
+                    await asyncio.sleep(TRIED_AGAIN)
+            else:
+                return
 
     async def _act(self, groups: frozenset[str]) -> None:
         """This node writes here now: its writer is told who is here, time and webhooks are its to see to."""
+        groups = frozenset(filter(self.host.acts, groups))  # by now another may
         await self.ledger.record(Ping())  # the writer has read the stream to its end by then
         for group_id in groups - {HUB}:
             self.host.tell_writer(group_id)
@@ -193,8 +200,9 @@ class Hub:
         if self.nodes is None or self.neighbours is None:
             return
         self.neighbours.leave()
-        if not await self.ledger.read(lambda reader: erasure.is_pending(reader.connection)):
-            await asyncio.get_running_loop().run_in_executor(None, self.nodes.give_up)
+        loop = asyncio.get_running_loop()
+        if not await loop.run_in_executor(None, self.store.is_erasing):
+            await loop.run_in_executor(None, self.nodes.give_up)
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
@@ -211,7 +219,14 @@ class Hub:
         if self.neighbours is not None:
             self.host.spawn(self.neighbours.run())
         if self.nodes is not None:
-            self.host.spawn(self._adopt(self.nodes))
+            self._see_to(partial(self._adopt, self.nodes))
+            self.host.spawn(self._let_rest())
+
+    async def _let_rest(self) -> None:
+        """What nobody reads here any more need not be applied here."""
+        while True:
+            await asyncio.sleep(BETWEEN_RESTS)
+            self.ledger.let_rest({*self.live.groups(), *self.host.groups()})
 
     async def _count_today(self) -> None:
         """The quotas go on where the ledger says they stand: a restart forgives nothing."""
@@ -219,7 +234,7 @@ class Hub:
         quotas, today = Quotas(self.config.limits.quotas), day_of(now)
         for group in await self.ledger.read(lambda reader: reader.groups()):
             if group.last_ts >= today:
-                quotas.load(group.group_id, await self._appended_since(group, today), now)
+                quotas.count(group.group_id, await self._appended_since(group, today), now)
         self.ledger.quotas = quotas
         self.metrics.watch_quotas(quotas, self.store.options.clock)
 
@@ -248,7 +263,9 @@ class Hub:
 
     async def _tell_of_jump(self, by_seconds: int) -> None:
         loop = asyncio.get_running_loop()
-        for notice in await loop.run_in_executor(None, self.store.clock_notices, by_seconds):
+        for notice in await self.ledger.whole(
+            lambda: loop.run_in_executor(None, self.store.clock_notices, by_seconds)
+        ):
             await self.ledger.append(notice)
 
     async def _appended_since(self, group: Group, moment: Moment) -> list[Charge]:
@@ -293,11 +310,14 @@ class Hub:
             raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
         return credential
 
-    async def run(self, name: str, run: Run, credential: Credential, params: Any, **given: Any) -> object:
+    def run(
+        self, name: str, run: Run, credential: Credential, params: Any, **given: Any
+    ) -> Awaitable[object]:
         """Carry out an operation: in a process of its own where it only reads, else here."""
         if self.readers is not None and name in READS:
-            return await self.readers.read(name, credential, params)
-        return await run(self, credential, params, **given)
+            readers = self.readers
+            return self.ledger.whole(lambda: readers.read(name, credential, params))
+        return run(self, credential, params, **given)
 
     def type_in(
         self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
@@ -335,7 +355,10 @@ class Hub:
             listener(change)
 
     def _writer_restarted(self) -> None:
-        self.host.tell_writer_anew()
+        """Of what the last one wrote nobody here may have heard: all begin again from what they have."""
+        self.live.resume()
+        self.host.begin_anew()
+        self._see_to(self._load_records)
 
     def _removed(self, group_id: str, actor_id: str) -> None:
         self.drop_tokens(actor=(group_id, actor_id))
@@ -345,7 +368,7 @@ class Hub:
         """Something was written of which nobody here had heard: do what is still to be done about it."""
         self.host.wake(group_ids)
         if records:
-            self.host.spawn(self._load_records())
+            self._see_to(self._load_records)
 
     async def _load_records(self) -> None:
         before = self.registry.ids()

@@ -160,10 +160,15 @@ class Live:
 
     def publish(self, group_id: str, events: Sequence[StoredEvent]) -> None:
         """Hand events that just became durable to all followers of their group."""
-        last = events[-1].seq
-        self._ends[group_id] = last
+        first, last = events[0].seq, events[-1].seq
+        before, self._ends[group_id] = self._ends.get(group_id), last
         followers = self._followers.get(group_id)
         if not followers:
+            return
+        if before is not None and first > before + 1:
+            # What lies between was written by a writer that died before it could tell of it.
+            for follower in list(followers):
+                self._resume(follower)
             return
         public = not any(event.private for event in events)
         shared: dict[tuple[type[Outlet], int], bytes] = {}
@@ -178,7 +183,7 @@ class Live:
                     held[outlet.owner] -= pending
                     self._cut(follower)
                     continue
-            if public and follower.plain and events[0].seq > follower.seq:
+            if public and follower.plain and first > follower.seq:
                 key = (type(outlet), follower.subscription)
                 data = shared.get(key)
                 if data is None:
@@ -195,6 +200,16 @@ class Live:
         self.detach(follower)
         self._metrics.cut.inc()
         follower.outlet.cut(follower.subscription, follower.seq, "too_slow")
+
+    def _resume(self, follower: Follower) -> None:
+        if self.detach(follower):
+            follower.outlet.cut(follower.subscription, follower.seq, "resume")
+
+    def resume(self) -> None:
+        """Have every follower resume from what it has: there may be something of which nobody was told."""
+        for followers in list(self._present.values()):
+            for follower in list(followers):
+                self._resume(follower)
 
     def close(self) -> None:
         """Tell every follower where to resume, those in their replay too (the hub is stopping)."""

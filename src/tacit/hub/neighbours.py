@@ -100,7 +100,7 @@ class Neighbours:
 
     def _beat(self) -> Beat:
         nodes = self._nodes
-        return Beat(nodes.address, socket.gethostname(), nodes.held, nodes.reached)
+        return Beat(nodes.address, socket.gethostname(), nodes.held, nodes.reached, nodes.asleep)
 
     def _in(self, group_id: str) -> Here:
         agents = {link.session: (link.status, link.detail) for link in self._host.links(group_id)}

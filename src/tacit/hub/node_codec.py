@@ -70,12 +70,16 @@ class NotTaken(msgspec.Struct, frozen=True, array_like=True, tag="not taken"):
 
 
 class Beat(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
-    """A node lives: its machine, to how many groups it writes, up to where it has applied the stream."""
+    """A node lives: its machine, to how many groups it writes, how far it has followed the stream.
+
+    `asleep`: of how many groups, that nobody reads there, it has only noted what is new.
+    """
 
     address: str
     machine: str
     groups: int
     reached: int
+    asleep: int = 0
 
 
 class Here(msgspec.Struct, frozen=True, array_like=True, tag="here"):

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from tacit.hub.node_codec import NodeMessage, Numbered, Word
     from tacit.ledger.commands import Command, Outcome
-    from tacit.ledger.io.writer_thread import Deliver, Done, WriterTransport
+    from tacit.ledger.io.writer_thread import Deliver, Done, OnMissed, WriterTransport
     from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.hub")
@@ -87,6 +87,10 @@ class Speaking(Protocol):
         self, heard: Callable[[bytes], None], nobody: Callable[[str], None], reached: Callable[[int], None]
     ) -> None:
         """Hear what is said to this node, which message reached nobody, and what was applied."""
+        ...
+
+    def leave(self) -> None:
+        """Hear no more what is said to this node alone, after all that was said by now; blocks."""
         ...
 
     def say(self, address: str, payload: bytes, number: int = 0) -> None:
@@ -123,6 +127,15 @@ class Among(Speaking, Protocol):
     @property
     def wrote(self) -> int:
         """The last position that is applied here, or that is this node's own."""
+        ...
+
+    @property
+    def asleep(self) -> int:
+        """Of how many groups, that nobody reads here, something is only noted."""
+        ...
+
+    def hurry(self, sequence: int) -> None:
+        """Somebody waits until the stream is applied up to here."""
         ...
 
     def watch(self, changed: Callable[[frozenset[str], bool], None], free: Callable[[], None]) -> None:
@@ -328,7 +341,8 @@ class NodeTransport:
             if is_repeatable(sent.command):
                 sent.address, sent.doubt = "", True
                 self._unsent[group_id].append(number)
-            elif sent.address != writes:
+            elif sent.address != writes and sent.sent_at <= self._now() - LOOK_SECONDS:
+                # Until then the servers may say that nobody was there to hear it.
                 self._fail(number, Unavailable(UNKNOWN, unknown=True))
 
     def _end_what_is_late(self) -> None:
@@ -369,6 +383,8 @@ class NodeTransport:
             case Asked():
                 self._early.append(said)
                 self._take_up()
+                if said.seen > self._among.reached:
+                    self._among.hurry(said.seen)
             case Answered(sequence=sequence, outcomes=outcomes):
                 self._answered(sequence, outcomes)
             case NotTaken(address=address, numbers=numbers):
@@ -409,6 +425,7 @@ class NodeTransport:
         if sequence <= self._among.reached:
             self.answer(callers, told)
         else:
+            self._among.hurry(sequence)
             self._unseen.append((sequence, self._now(), callers, told))
             self._look_soon()
 
@@ -503,6 +520,11 @@ class NodeTransport:
         return self._among.reached
 
     @property
+    def asleep(self) -> int:
+        """Of how many groups, that nobody reads here, something is only noted."""
+        return self._among.asleep
+
+    @property
     def depth(self) -> int:
         """How many commands wait."""
         return self._local.depth + len(self._waiting)
@@ -517,11 +539,24 @@ class NodeTransport:
         """How long the write-ahead log is."""
         return self._local.log_pages
 
+    @property
+    def is_unsettled(self) -> bool:
+        """Does this node's writer wait to learn the fate of an earlier batch?"""
+        return self._local.is_unsettled
+
+    def watch_missed(self, missed: OnMissed) -> None:
+        """Have `missed` told of what others write."""
+        self._local.watch_missed(missed)
+
     def give_up(self) -> None:
         """Let others write to the groups of this node, at once; blocks. What was taken is answered before."""
         self._among.give_up()
 
     def close(self) -> None:
-        """Finish what this node's own writer has, then stop; blocks."""
+        """Finish what this node's own writer has, then stop; blocks.
+
+        What others ask of it until its server knows that it goes is declined, so that they ask the next one.
+        """
         self._is_closing = True
+        self._among.leave()
         self._local.close()

@@ -129,20 +129,15 @@ class Quotas:
             self._day = today
             self._used.clear()
 
-    def load(self, group_id: str, charges: Iterable[Charge], now: Moment) -> None:
-        """What a ledger says was appended today."""
+    def count(self, group_id: str, charges: Iterable[Charge], now: Moment) -> None:
+        """This was appended."""
         self._turn(now)
         for charge in charges:
-            self.count(group_id, charge, now)
-
-    def count(self, group_id: str, charge: Charge, now: Moment) -> None:
-        """Something was appended."""
-        self._turn(now)
-        amounts = charge.amounts
-        for who in (charge.by, ALL):
-            used = self._used[group_id, who]
-            for at, more in enumerate(amounts):
-                used[at] += more
+            amounts = charge.amounts
+            for who in (charge.by, ALL):
+                used = self._used[group_id, who]
+                for at, more in enumerate(amounts):
+                    used[at] += more
 
     def require(self, group_id: str, charge: Charge, now: Moment) -> None:
         """Refuse what would be too much; the refusal says of what, and until when."""

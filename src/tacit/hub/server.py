@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 import msgspec
 from aiohttp import hdrs, web
 
-from tacit.base.errors import TacitError
+from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner, Site
 from tacit.hub import health
@@ -109,6 +109,17 @@ def _events(
     return handle
 
 
+def _tls(config: HubConfig) -> ssl.SSLContext | None:
+    if config.tls_cert is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(config.tls_cert, config.tls_key)
+    except OSError:  # an SSLError is one
+        raise Refused("bad_tls", "--tls-cert and --tls-key are no certificate with its key (PEM)") from None
+    return context
+
+
 class Server:
     """A hub that listens."""
 
@@ -123,7 +134,15 @@ class Server:
 
     async def start(self) -> None:
         """Open the store, then the doors: nobody is let in before the ledger is ready."""
+        context = _tls(self.config)
         await self.hub.open()
+        try:
+            await self._open_doors(context)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _open_doors(self, context: ssl.SSLContext | None) -> None:
         self._runner = Runner(
             application(self.hub),
             unreadable,
@@ -133,20 +152,26 @@ class Server:
         )
         self.hub.metrics.watch(self._runner.connections)
         await self._runner.setup()
-        context = None
-        if self.config.tls_cert is not None:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            context.load_cert_chain(self.config.tls_cert, self.config.tls_key)
-        site = Site(self._runner, self.config.host, self.config.port, context=context)
-        await site.start()
-        server = cast("asyncio.Server", site._server)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        self.port = server.sockets[0].getsockname()[1]
-        if self.config.socket is not None:
-            await web.UnixSite(self._runner, str(self.config.socket)).start()
+        await self._listen(self._runner, context)
         if self.config.crew:
             await self.hub.crew.open(await self._way_for_crew(self._runner))
         self.hub.agent.open()
         self._backups.open()
+
+    async def _listen(self, runner: Runner, context: ssl.SSLContext | None) -> None:
+        config = self.config
+        site = Site(runner, config.host, config.port, context=context)
+        try:
+            await site.start()
+        except OSError as error:
+            raise Unavailable(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from None
+        server = cast("asyncio.Server", site._server)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        self.port = server.sockets[0].getsockname()[1]
+        if config.socket is not None:
+            try:
+                await web.UnixSite(runner, str(config.socket)).start()
+            except OSError as error:
+                raise Unavailable(f"cannot listen on {config.socket}: {error.strerror}") from None
 
     async def _way_for_crew(self, runner: Runner) -> str:
         """Where the crew reaches the hub: plainly and on this machine, whatever the hub shows to others."""

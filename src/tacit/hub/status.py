@@ -65,7 +65,13 @@ def _nodes(hub: Hub) -> list[dict[str, object]]:
     beats = hub.neighbours.beats() if hub.neighbours is not None else []
     end = max((beat.reached for beat in beats), default=0)
     return [
-        {"machine": beat.machine, "groups": beat.groups, "behind": end - beat.reached, "here": not number}
+        {
+            "machine": beat.machine,
+            "groups": beat.groups,
+            "behind": end - beat.reached,
+            "asleep": beat.asleep,
+            "here": not number,
+        }
         for number, beat in enumerate(beats)
     ]
 
@@ -84,6 +90,7 @@ def _stream(standing: StreamStanding) -> dict[str, object]:
         "groups": standing.groups,
         "lease_changes": standing.lease_changes,
         "lag": standing.lag,
+        "asleep": standing.asleep,
         "behind_snapshot": standing.behind_snapshot,
         "reconnects": standing.reconnects,
         "clock_off_s": round(standing.clock_off, 3),

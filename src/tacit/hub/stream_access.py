@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,14 @@ from tacit.base.nats_access import to_servers
 from tacit.seal.nats_login import login_in
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
+    from tacit.base.io.folder_lock import FolderLock
     from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
     from tacit.hub.config import StreamPlan
+    from tacit.ledger.io.jetstream.blobs import BlobReaders
     from tacit.ledger.io.jetstream.cache import ServedStream
 
 
@@ -28,12 +32,27 @@ def access_of(plan: StreamPlan) -> NatsAccess:
     )
 
 
-def served(plan: StreamPlan, folder: Path, entropy: Entropy, *, alone: bool = False) -> ServedStream:
-    """The plan's stream, as a node of it; `alone`: as its only one. `Refused` without the extra."""
+@contextmanager
+def _extra() -> Generator[None]:
     try:
-        from tacit.ledger.io.jetstream.cache import ServedStream
+        yield
     except ModuleNotFoundError as error:
         raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+
+
+def blobs_of(plan: StreamPlan) -> BlobReaders:
+    """The way to the bytes of blobs, for a hub whose writer stands in another process."""
+    with _extra():
+        from tacit.ledger.io.jetstream.blobs import BlobReaders
+    return BlobReaders(access_of(plan), plan.stream, plan.replicas)
+
+
+def served(
+    plan: StreamPlan, folder: Path, entropy: Entropy, *, alone: bool = False, lock: FolderLock | None = None
+) -> ServedStream:
+    """The plan's stream, as a node of it; `alone`: as its only one. `Refused` without the extra."""
+    with _extra():
+        from tacit.ledger.io.jetstream.cache import ServedStream
     return ServedStream(
         access_of(plan),
         plan.stream,
@@ -42,4 +61,5 @@ def served(plan: StreamPlan, folder: Path, entropy: Entropy, *, alone: bool = Fa
         replicas=plan.replicas,
         lease_seconds=plan.lease_seconds,
         alone=alone,
+        lock=lock,
     )

@@ -7,7 +7,7 @@ is read again by the writer, so that what is verified is what was sent.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -30,9 +30,12 @@ from tacit.ledger.commands import (
     HubRecord,
     Outcome,
     Recorded,
-    Success,
 )
+from tacit.ledger.ports import Behind
 from tacit.ledger.submission import Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HEAD: Final = 4
 LONGEST: Final = 1 << 30
@@ -82,6 +85,8 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
             case Corrupt():
                 details = {"damaged": list(error.damaged)} if error.damaged else {}
                 return cls("corrupt", error.message, details=details, hint=error.hint)
+            case Behind(groups=groups):
+                return cls("behind", str(error), details={"groups": list(groups)})
             case _:
                 return cls("unavailable", str(error), details={"unknown": True} if error.unknown else {})
 
@@ -94,6 +99,8 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
             case "corrupt":
                 damaged = tuple(self.details.get("damaged", ()))
                 return Corrupt(self.message, hint=self.hint, damaged=damaged)
+            case "behind":
+                return Behind(self.details["groups"])
             case _:
                 return Unavailable(self.message, unknown="unknown" in self.details)
 
@@ -133,8 +140,14 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
         return cls(path, settings.idempotency_window, profiles, kinds, wal_hard_pages, reckoning)
 
 
+SentCommand: TypeAlias = _Append | _Together | HubRecord | AttentionCommand
+"""A command as it travels."""
+SentOutcome: TypeAlias = Committed | Duplicate | Appended | Decided | Recorded | Failure
+"""An outcome as it travels."""
+
+
 class _Reply(msgspec.Struct, frozen=True, array_like=True):
-    outcomes: list[Committed | Duplicate | Appended | Decided | Recorded | Failure]
+    outcomes: list[SentOutcome]
     failures: int
     log_pages: int
 
@@ -148,10 +161,9 @@ class Reply(NamedTuple):
 
 
 _FAILURES: Final = (Refused, Unavailable, Corrupt)
-_Plain: TypeAlias = HubRecord | AttentionCommand
 _read_data: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _encode: Final = msgspec.msgpack.Encoder().encode
-_commands: Final = msgspec.msgpack.Decoder(list[_Append | _Together | _Plain])
+_commands: Final = msgspec.msgpack.Decoder(list[SentCommand])
 _reply: Final = msgspec.msgpack.Decoder(_Reply)
 _opening: Final = msgspec.msgpack.Decoder(Opening)
 
@@ -187,23 +199,33 @@ def decode_opening(body: bytes) -> Opening:
 
 def encode_commands(commands: list[Command]) -> bytes:
     """A frame of commands."""
-    return framed(_encode([_sent(command) for command in commands]))
+    return framed(_encode(sent(commands)))
 
 
-def _sent(command: Command) -> object:
+def sent(commands: Sequence[Command]) -> list[SentCommand]:
+    """Commands as they travel."""
+    return [_sent(command) for command in commands]
+
+
+def _sent(command: Command) -> SentCommand:
     if isinstance(command, Append):
         return _Append(_Submission.of(command.submission), command.creates)
     if isinstance(command, AppendTogether):
         return _Together(tuple(_Submission.of(one) for one in command.submissions), command.share)
-    return command
+    return cast("SentCommand", command)
 
 
 def decode_commands(body: bytes) -> list[Command]:
     """The commands of a frame."""
-    return [_received(one) for one in _commands.decode(body)]
+    return received(_commands.decode(body))
 
 
-def _received(one: _Append | _Together | _Plain) -> Command:
+def received(commands: Sequence[SentCommand]) -> list[Command]:
+    """The commands again."""
+    return [_received(one) for one in commands]
+
+
+def _received(one: SentCommand) -> Command:
     if isinstance(one, _Append):
         return Append(one.submission.submission(), one.creates)
     if isinstance(one, _Together):
@@ -213,17 +235,26 @@ def _received(one: _Append | _Together | _Plain) -> Command:
 
 def encode_reply(outcomes: list[Outcome], failures: int, log_pages: int) -> bytes:
     """A frame of outcomes."""
-    told = [Failure.of(one) if isinstance(one, _FAILURES) else one for one in outcomes]
-    return framed(_encode((told, failures, log_pages)))
+    return framed(_encode((told(outcomes), failures, log_pages)))
+
+
+def told(outcomes: Sequence[Outcome]) -> list[SentOutcome]:
+    """Outcomes as they travel."""
+    return [Failure.of(one) if isinstance(one, _FAILURES) else one for one in outcomes]
 
 
 def decode_reply(body: bytes) -> Reply:
     """The outcomes of a frame."""
     reply = _reply.decode(body)
-    return Reply([_heard(outcome) for outcome in reply.outcomes], reply.failures, reply.log_pages)
+    return Reply(heard(reply.outcomes), reply.failures, reply.log_pages)
 
 
-def _heard(outcome: Success | Failure) -> Outcome:
+def heard(outcomes: Sequence[SentOutcome]) -> list[Outcome]:
+    """The outcomes again."""
+    return [_heard(outcome) for outcome in outcomes]
+
+
+def _heard(outcome: SentOutcome) -> Outcome:
     if isinstance(outcome, Committed):
         return _typed(outcome)
     match outcome:
@@ -232,8 +263,8 @@ def _heard(outcome: Success | Failure) -> Outcome:
         case Appended(outcomes):
             return Appended(tuple(_each(one) for one in outcomes))
         case Decided(answer, outcomes):
-            told = msgspec.convert(answer, Answer) if answer is not None else None
-            return Decided(told, tuple(_each(one) for one in outcomes))
+            found = msgspec.convert(answer, Answer) if answer is not None else None
+            return Decided(found, tuple(_each(one) for one in outcomes))
         case _:
             return outcome
 

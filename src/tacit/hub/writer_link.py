@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
@@ -27,22 +27,24 @@ from tacit.ledger.io.writer_thread import deliver_here
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.hub.writer_codec import Reply
     from tacit.ledger.commands import Command, Outcome
     from tacit.ledger.io.store import Store
-    from tacit.ledger.io.writer_thread import Deliver, Done
+    from tacit.ledger.io.writer_thread import Deliver, Done, OnMissed
 
 log: Final = logging.getLogger("tacit.hub")
 READ_BYTES: Final = 1 << 20
 ENDING_SECONDS: Final = 30.0
 AGAIN: Final = Backoff(first=0.1, longest=2.0)
-MOST_STARTS: Final = 5
-"""Starts in a row without a single commit, before the writer is given up."""
 UNKNOWN: Final = "the ledger's writer has died; whether this was written is not known"
 
 
 class WriterLink:
     """A writer process and the socket to it."""
+
+    MODULE: ClassVar = "tacit.hub.writer_process"
+    """What runs in the process."""
+    MOST_STARTS: ClassVar[int] = 5
+    """Starts in a row without a single commit, before the writer is given up."""
 
     def __init__(self, store: Store) -> None:
         self._path = str(store.path)
@@ -84,6 +86,14 @@ class WriterLink:
         """How long the write-ahead log is."""
         return self._log_pages
 
+    @property
+    def is_unsettled(self) -> bool:
+        """A file of one's own leaves nothing unknown."""
+        return False
+
+    def watch_missed(self, missed: OnMissed) -> None:
+        """Nobody else writes to a file of one's own."""
+
     def start(self, deliver: Deliver) -> None:
         """Begin, on the running loop."""
         self._deliver = deliver
@@ -91,20 +101,30 @@ class WriterLink:
         self._begin()
 
     def _begin(self) -> None:
+        self._listen(self._started())
+        self._send(self._opening())
+
+    def _started(self) -> socket.socket:
+        """A process of its own for the writer; the socket to it."""
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "tacit.hub.writer_process", str(theirs.fileno())]
+            command = [sys.executable, "-m", self.MODULE, str(theirs.fileno())]
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 command, pass_fds=(theirs.fileno(), self._lock), stdin=subprocess.DEVNULL
             )
-        ours.setblocking(False)
-        self._socket = ours
         self._starts += 1
         log.debug("the writer is a process of its own", extra={"writer_process": self.process_id})
+        return ours
+
+    def _listen(self, ours: socket.socket) -> None:
+        ours.setblocking(False)
+        self._socket = ours
         self._running().add_reader(ours.fileno(), self._readable)
+
+    def _opening(self) -> bytes:
+        """What the process is told first."""
         options = self._options
-        opening = Opening.of(self._path, options.settings, options.wal_hard_pages, options.clock)
-        self._send(encode_opening(opening))
+        return encode_opening(Opening.of(self._path, options.settings, options.wal_hard_pages, options.clock))
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
@@ -124,8 +144,11 @@ class WriterLink:
 
     def _flush(self) -> None:
         if self._commands and self._socket is not None:
-            self._send(encode_commands(self._commands))
+            self._send(self._frame(self._commands))
             self._commands = []
+
+    def _frame(self, commands: list[Command]) -> bytes:
+        return encode_commands(commands)
 
     def _send(self, data: bytes) -> None:
         if self._socket is None:
@@ -170,14 +193,18 @@ class WriterLink:
             self._lost()
             return
         self._in += data
+        self._take_frames()
+
+    def _take_frames(self) -> None:
         try:
             for body in frames(self._in):
-                self._take(decode_reply(body))
+                self._take(body)
         except msgspec.ValidationError:
             log.exception("the writer answered what cannot be read")
             self._lost()
 
-    def _take(self, reply: Reply) -> None:
+    def _take(self, body: bytes) -> None:
+        reply = decode_reply(body)
         self._starts = 0
         self._failures, self._log_pages = reply.failures, reply.log_pages
         self._hand_over(reply.outcomes)
@@ -192,7 +219,7 @@ class WriterLink:
         if not self._is_closing:
             log.error("the writer died", extra={"starts": self._starts})
         unanswered = len(self._callers) - len(self._commands)
-        if self._is_closing or self._starts >= MOST_STARTS:
+        if self._is_closing or self._starts >= self.MOST_STARTS:
             self._given_up, self._commands, unanswered = True, [], len(self._callers)
         if unanswered:
             self._hand_over([Unavailable(UNKNOWN, unknown=True)] * unanswered)
@@ -205,7 +232,10 @@ class WriterLink:
             self._ended.clear()
             self._begin()
             self._flush()
-            self.on_restart()
+            self._began_again()
+
+    def _began_again(self) -> None:
+        self.on_restart()
 
     def _drop(self) -> None:
         self._in.clear()
@@ -237,8 +267,3 @@ class WriterLink:
             return
         # Its end of the socket sees the end of what we say, answers what it has, and goes.
         self._socket.shutdown(socket.SHUT_WR)
-
-
-def writer_process(store: Store) -> WriterLink:
-    """The way to a writer in a process of its own, for this store."""
-    return WriterLink(store)

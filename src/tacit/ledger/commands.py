@@ -110,6 +110,21 @@ class Ping(msgspec.Struct, frozen=True, tag=True, array_like=True):
     writes: bool = False
 
 
+class Awaken(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Somebody here reads these groups: apply what was only noted of them, and from now on what comes.
+
+    None: apply what was noted of any group, this once. Answered when that is done. For this node's writer.
+    """
+
+    groups: tuple[str, ...] | None = None
+
+
+class LetRest(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Nobody here reads these groups any more: what comes of them need only be noted."""
+
+    groups: tuple[str, ...]
+
+
 class GroupCommand(msgspec.Struct, frozen=True):
     """Decided by the engine against one group as it stands; each kind is a struct of its own."""
 
@@ -126,8 +141,8 @@ KeptRecord: TypeAlias = (
     | DropWebhook
 )
 """What is no event of a group: records of the hub's own."""
-HubRecord: TypeAlias = KeptRecord | Ping
-"""The same, and what only asks whether the writer is there."""
+HubRecord: TypeAlias = KeptRecord | Ping | Awaken | LetRest
+"""The same, and what is for this node's writer alone: nothing of it is kept."""
 HUB: Final = "@hub"
 """Where a journal has the records of the hub's own, beside the groups; no group has this id."""
 
@@ -187,7 +202,7 @@ Outcome: TypeAlias = Success | Failure
 
 
 def groups_asked(command: Command) -> tuple[str, ...]:
-    """The groups that a command is decided in; `HUB` for a record of the hub's own; none for a `Ping`."""
+    """The groups that a command is decided in; `HUB` for a record of the hub's own; else none."""
     match command:
         case Append(submission=submission):
             return (submission.group_id,)
@@ -196,7 +211,7 @@ def groups_asked(command: Command) -> tuple[str, ...]:
             return tuple(dict.fromkeys([*asked, HUB] if share is not None else asked))
         case GroupCommand(group_id=group_id):
             return (group_id,)
-        case Ping():
+        case Ping() | Awaken() | LetRest():
             return ()
         case _:
             return (HUB,)

@@ -6,11 +6,13 @@ SQLite file and the same transaction; apart, the read model follows the journal.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
+from tacit.base.errors import Unavailable
 from tacit.base.moment import Moment
 from tacit.ledger.envelope import decode_data
 from tacit.ledger.principal import USER
@@ -18,9 +20,29 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.base.errors import Unavailable
     from tacit.ledger.commands import DatedRecord
     from tacit.ledger.state import Group
+
+
+K_contra = TypeVar("K_contra", contravariant=True)
+V = TypeVar("V")
+
+
+class Lists(Protocol[K_contra, V]):
+    """A list for every key, empty until something was put there: what a fold is asked for by name alone."""
+
+    def __getitem__(self, key: K_contra, /) -> tuple[V, ...]:
+        """What is there."""
+        ...
+
+    def __setitem__(self, key: K_contra, items: tuple[V, ...], /) -> None:
+        """What is there from now on."""
+        ...
+
+
+def no_lists() -> Lists[Any, Any]:
+    """Lists in memory, where nothing was put yet."""
+    return defaultdict[Any, tuple[Any, ...]](tuple)
 
 
 class StoredEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -162,8 +184,8 @@ class Journal(Protocol):
         """The group's number here, given on first use."""
         ...
 
-    def last(self, group: Group) -> int:
-        """The last position of a group; 0 when it has none."""
+    def require_current(self, group_id: str) -> None:
+        """Raise `Stale` when more is known of a group than is applied here: nothing is decided upon that."""
         ...
 
     def stage(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
@@ -219,6 +241,16 @@ class Stale(Exception):
         super().__init__()
         self.kept = kept
         self.failed = dict(failed or {})
+
+
+class Behind(Unavailable):
+    """Of these groups this node has only noted what is new: it is applied when somebody asks for them."""
+
+    def __init__(self, groups: Sequence[str]) -> None:
+        super().__init__(
+            "this node has only noted what is new here: whoever asks its hub for it has all of it"
+        )
+        self.groups = tuple(groups)
 
 
 class TooLarge(Exception):

@@ -74,7 +74,8 @@ def _message(case: Case) -> Outcome:
     relayed = body.src_group_id is not None
     if body.src_group_id is not None and body.src_event_id is not None:
         case.lookup.require_source(body.src_group_id, body.src_event_id, case.by)
-    check_references(body.refs, lookup=case.lookup, reader=case.by, relayed=relayed)
+    if body.refs:
+        check_references(body.refs, lookup=case.lookup, reader=case.by, relayed=relayed)
     linked = {"reply_to": replied.event_id} if replied is not None and body.reply_to is None else {}
     if not body.attachments:
         return {**case.data, **linked} if linked else None

@@ -33,12 +33,16 @@ _decode: Final = msgspec.msgpack.Decoder(tuple[bytes, list[_Row]]).decode
 
 
 class Part(msgspec.Struct, frozen=True):
-    """One group's share of a shipment: its subject, the sequence it must end with, and the bytes."""
+    """One group's share of a shipment: its subject, the sequence it must end with, and the bytes.
+
+    `quiet`: of interest inside its group alone (`tacit.ledger.quiet`).
+    """
 
     group_id: str
     token: str
     guard: int
     payload: bytes
+    quiet: bool = False
 
 
 class Shipment(msgspec.Struct, frozen=True):
@@ -57,6 +61,7 @@ class StreamMessage(msgspec.Struct, frozen=True):
     sequence: int
     token: str
     payload: bytes
+    quiet: bool = False
 
 
 def token(group_id: str) -> str:

@@ -77,6 +77,8 @@ class StreamStanding:
     """The sequence that the newest snapshot holds the ledger up to; 0 where there is none."""
     silent: tuple[str, ...] = field(default=())
     """Which of the servers that the operator named do not answer."""
+    asleep: int = 0
+    """Of how many groups, that nobody here reads or writes, something is only noted."""
     clock_off: float = 0.0
     """Seconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
 

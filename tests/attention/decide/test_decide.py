@@ -275,7 +275,7 @@ def test_no_data_makes_a_decision_fail(data: dict[str, object], kind: str, by: s
     made.data.clear()
     made.data.update(data)
     room = Room()
-    decisions = decide(made, ROSTER, room.attention.state_for(made))
+    decisions = decide(made, ROSTER, room.attention.state_for(made, records.moment_of(made)))
     room.attention.apply(made, records.moment_of(made), decisions.parsed)
     assert len(decisions) == 3
     assert all(sentence(agent, one) for agent, one in decisions.items())

@@ -24,7 +24,6 @@ from tacit.base.moment import Moment
 from tacit.harness.scrolling import open_lines
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep, verification
-from tacit.ledger.io.read_model import View
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.io.writer_thread import deliver_here
 from tests.ledger.world import World
@@ -202,7 +201,7 @@ class House(World):
         self.store.decide(SetPresence(GROUP, tuple(sorted(self.present))))
         writer = self.store.writer
         group = writer._group(GROUP)
-        return self.engine.group(group, View(writer, group))
+        return self.engine.group(group, writer.views[group.number])
 
     @property
     def attention(self) -> Attention:

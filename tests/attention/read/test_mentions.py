@@ -175,7 +175,7 @@ def test_an_agents_text_names_nobody_and_unknown_names_never_appear() -> None:
     assert declared(["agent:lead", {"id": "@Worker"}, 7, None, {"x": 1}]) == ["lead", "Worker"]
     assert declared("lead") == []
     target = target_of(["ghost"], ["phantom"], ROSTER, "user")
-    assert not target.anybody
+    assert not target.is_aimed
 
 
 @pytest.mark.spec("C2A-067")

@@ -54,6 +54,13 @@ def test_it_is_the_next_line_of_the_person_asked_and_of_nobody_else() -> None:
     assert later["lead"].rule("policy").name != "matrix.answer"
 
 
+def test_a_word_in_the_thread_of_the_question_is_the_answer_and_the_next_line_is_none() -> None:
+    for above in ("m1", "m2"):
+        room = asked()
+        assert gets(room.line(40, "staging", reply_to=above)) == ANSWERED
+        assert room.line(50, "by the way, lunch was good")["lead"].rule("policy").name != "matrix.answer"
+
+
 def test_others_lines_in_between_do_not_take_it_away_and_minutes_later_it_still_is_the_answer() -> None:
     room = asked()
     for second in range(20, 30):

@@ -88,7 +88,7 @@ def _state(attention: Attention) -> object:
         sorted((one.target, one.session, one.expires_at) for one in attention.claims),
         [msgspec.to_builtins(one) for one in attention.obligations],
         attention.threads, attention.thread_owner, attention.awaiting,
-        attention.exchanges._exchanges, attention.absences._absent, attention.versions._deleted,
+        attention.exchanges._exchanges, attention.absences._absent, attention.versions._forms,
         attention.ownership._tasks, attention.approvals._by_what,
     )  # fmt: skip
 

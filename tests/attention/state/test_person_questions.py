@@ -166,6 +166,6 @@ def test_what_is_remembered_of_a_channel_is_bounded() -> None:
     talk = Talk()
     for number in range(KEPT + 3):
         talk.line(number, "usr:ann", ASKED)
-    assert [one.event_id for one in talk.attention.asking.questions.of("main")] == [
+    assert [one.event_id for one in talk.attention.asking.questions.by_channel["main"]] == [
         f"m{number}" for number in range(4, KEPT + 4)
     ]

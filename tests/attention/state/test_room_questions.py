@@ -109,10 +109,10 @@ def test_an_answer_thanks_or_taking_it_back_ends_it(
     attention = Attention()
     asked = event(ASKED, by="usr:ann", event_id="m1")
     attention.take(asked, moment_of(asked), ROSTER)
-    assert attention.room_questions.get("m1") is not None
+    assert attention.room_questions.open.get("m1") is not None
     later = event(text, by=by, event_id="m2", at_s=20, seq=2, **said)
     attention.take(later, moment_of(later), ROSTER)
-    assert (attention.room_questions.get("m1") is not None) is stays
+    assert (attention.room_questions.open.get("m1") is not None) is stays
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_names_somebody_is_by_an_agent_or_asks_nothing_is_no_question_to_th
     attention = Attention()
     asked = event(text, by=by, event_id="m1", **said)
     attention.take(asked, moment_of(asked), ROSTER)
-    assert attention.room_questions.get("m1") is None
+    assert attention.room_questions.open.get("m1") is None
 
 
 def test_a_group_can_do_without() -> None:
@@ -151,7 +151,7 @@ def test_in_a_room_of_people_alone_nobody_is_told(house: House) -> None:
     pass_time(house, SILENCE)
     assert offered(house, asked.id) == []
     assert told(house) == []
-    assert house.attention.room_questions.get(asked.id) is None
+    assert house.attention.room_questions.open.get(asked.id) is None
 
 
 def test_a_claim_ends_it(house: House) -> None:

@@ -70,6 +70,7 @@ def test_chains_of_edits_lead_to_the_newest_and_a_delete_takes_back_all_forms() 
     versions.edited("a", "c")
     assert versions.latest("a") == "c"
     assert [versions.is_superseded(one) for one in "abc"] == [True, True, False]
+    assert [versions.shown(one) for one in "abc"] == ["c"] * 3
     versions.deleted("a")
     assert all(versions.is_deleted(one) for one in "abc")
     room = Room()
@@ -94,13 +95,12 @@ def test_an_edit_that_is_folded_again_changes_nothing() -> None:
     assert [versions.first(one) for one in "abcd"] == ["a"] * 4
 
 
-def test_a_chain_that_an_earlier_release_folded_is_followed_and_goes_on() -> None:
-    versions = Versions({"a": "b", "b": "c"})
-    versions.edited("a", "b")
-    versions.edited("b", "c")
-    assert [versions.latest(one) for one in "abc"] == ["c"] * 3
-    versions.edited("c", "d")
-    versions.edited("d", "e")
+def test_a_message_that_was_taken_back_in_an_early_form_is_gone_in_every_later_one() -> None:
+    versions = Versions()
+    for earlier, later in (("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")):
+        versions.edited(earlier, later)
     assert [versions.latest(one) for one in "abcde"] == ["e"] * 5
+    assert [versions.is_superseded(one) for one in "abcde"] == [True] * 4 + [False]
     versions.deleted("a")
     assert all(versions.is_deleted(one) for one in "abcde")
+    assert versions.is_superseded("e")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from tacit.base.errors import Refused
+from tacit.c2a.attachments import Attached
 from tacit.harness.io import files
 from tacit.harness.io.files import taken
 
@@ -66,3 +68,60 @@ def test_a_file_beyond_the_measure_is_refused(folder, monkeypatch):
 def test_where_there_is_no_folder_there_is_no_file(tmp_path):
     with pytest.raises(Refused):
         taken(tmp_path / "none", "plot.png")
+
+
+MIB = 2**20
+
+
+class Here(files.Files):
+    """Files that are at hand: what is handed out is decided as ever."""
+
+    async def _fetched(self, http, group, attached):
+        return files._named(attached, bytes(attached.size))
+
+
+@pytest.mark.spec("C2A-203")
+@pytest.mark.parametrize(
+    ("sizes", "handed"),
+    [
+        ([], ""),
+        ([5 * MIB, 5 * MIB + 1, 1], "yny"),
+        # Fifteen in a turn, and not a byte more.
+        ([5 * MIB, 5 * MIB, 5 * MIB, 1], "yyyn"),
+        ([5 * MIB, 5 * MIB, 5 * MIB - 1, 2, 1], "yyyny"),
+        ([1] * 9, "yyyyyyyyn"),
+    ],
+)
+async def test_a_turn_takes_so_many_files_and_bytes_also_when_they_come_in_its_middle(sizes, handed):
+    given = [Attached(f"p{number}", title="a.txt", size=size) for number, size in enumerate(sizes)]
+    events = [SimpleNamespace(group="g", attachments=(one,)) for one in given]
+    whole = Here("http://hub", "")
+    assert shown(await whole.of_events("t1", events)) == handed
+    parts = Here("http://hub", "")
+    assert "".join([shown(await parts.of_events("t1", [one])) for one in events]) == handed
+    # Another turn has its own measure, and the same one again once it is over.
+    assert shown(await parts.of_events("t2", events)) == handed
+    parts.over("t1")
+    assert shown(await parts.of_events("t1", events)) == handed
+
+
+def shown(found) -> str:
+    return "".join("n" if one.left_out else "y" for one in found)
+
+
+@pytest.mark.spec("C2A-203")
+@pytest.mark.parametrize(
+    ("title", "mime", "why"),
+    [
+        ("a.png", "", ""),
+        ("a.pdf", "", ""),
+        ("a", "text/plain; charset=utf-8", ""),
+        ("a.zip", "", "only texts"),
+        ("a.txt", "application/zip", "only texts"),
+        ("a", "", "only texts"),
+    ],
+)
+def test_a_model_gets_texts_pictures_and_pages_by_their_kind_or_else_their_name(title, mime, why):
+    found = files._refused(Attached("p", title=title, mime_type=mime, size=1), 0, 10)
+    assert found.startswith(why)
+    assert bool(found) is bool(why)

@@ -11,7 +11,8 @@ import pytest_asyncio
 
 from tacit.agent.brain.model import ModelAway, Prompt
 from tacit.base.errors import Refused
-from tacit.harness.io.minds import DriverModels
+from tacit.harness.drivers.port import NotPermitted, PermissionRequest, Proceed, ToolEnded
+from tacit.harness.io.minds import DriverModels, _Alone
 from tacit.harness.minds import LONGEST_ANSWER
 from tests.harness.drivers.rigs import AGENTS, alive, kill, offspring, soon
 from tests.model_server import Cut, Held, ModelServer, Rubbish, Say, Status
@@ -296,3 +297,10 @@ async def test_what_a_killed_agent_left_of_a_thought_goes_with_the_next_one_of_w
     await soon(mind.complete(asked()))
     assert not left.exists()
     await soon(mind.close())
+
+
+@pytest.mark.spec("A2ACP-085")
+async def test_in_the_middle_of_a_thought_nobody_is_asked_and_nothing_is_held_up():
+    alone = _Alone()
+    assert isinstance(await alone.asked(PermissionRequest("command", "rm -r /")), NotPermitted)
+    assert await alone.at_boundary(ToolEnded("1", "Bash", ok=True)) == Proceed()

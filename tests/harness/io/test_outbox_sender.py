@@ -7,7 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from tacit.base.errors import Refused
+from tacit.c2a.messages import read_delivered
 from tacit.harness.io.outbox_sender import OutboxSender, disposition
+from tacit.harness.io.store import OutboxRow
+from tests.c2a_peer import delivery
 
 
 @pytest.mark.spec("C2A-167")
@@ -46,3 +50,24 @@ async def test_a_round_that_was_under_way_before_does_not_count_for_what_came_si
     await last
     await asyncio.wait({running})
     await sender.tried()
+
+
+@pytest.mark.spec("C2A-197")
+@pytest.mark.parametrize(
+    ("is_known", "asks", "policy", "key"),
+    [
+        (False, True, "must_respond", "e1:reply:1"),
+        (True, False, "must_respond", "e1:reply:1"),
+        (True, True, "must_not_respond", "e1:reply:1"),
+        (True, True, "may_respond", "e1:react:1"),
+    ],
+)
+async def test_only_an_answer_of_the_turns_own_that_may_be_given_is_asked_for_otherwise(
+    is_known: bool, asks: bool, policy: str, key: str
+) -> None:
+    event = read_delivered(delivery("e1", "which branch?", attention__policy=policy))
+    context = SimpleNamespace(
+        ask_again=asks or None, view=SimpleNamespace(event=lambda _: event if is_known else None)
+    )
+    row = OutboxRow(key, "t1", "e1", "chat.send", {}, "ready")
+    assert await OutboxSender(context)._said_before(row, Refused("no_new_information", "said")) is False

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.ledger.io import read_model
-from tacit.ledger.io.read_model import View
 
 if TYPE_CHECKING:
     from tests.ledger.world import World
@@ -23,7 +22,7 @@ def test_what_was_asked_for_is_held_in_measure_and_stays_what_it_was(
     said = [room.say(GROUP, "user", f"line {number}") for number in range(8)]
     large = room.say(GROUP, "user", "x" * (read_model.RECENT_BYTES + 1))
     writer = room.store.writer
-    view = View(writer, writer._group(GROUP))
+    view = writer.views[writer._group(GROUP).number]
     for one in [*said, large, *said]:
         for _ in range(2):
             found = view.event(one.id)

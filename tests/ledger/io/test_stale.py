@@ -141,22 +141,32 @@ def test_what_was_taken_back_is_gone_from_the_node_that_catches_up(nodes: Nodes)
 
 
 @pytest.mark.parametrize("times", [1, 1000])
-def test_a_disk_that_fails_when_the_events_are_kept_takes_back_no_answer(tmp_path: Path, times: int) -> None:
-    """They are durable elsewhere: the answer holds, and the node applies them before it decides anything more."""
+def test_a_disk_that_fails_when_the_events_are_kept_loses_none_and_hides_none(
+    tmp_path: Path, times: int
+) -> None:
+    """They are durable elsewhere, and applied before anything more is decided; nobody hears of what cannot be read."""
     with faulty.disk() as disk:
         nodes = Nodes(tmp_path, vfs=disk.name)
         nodes.one.group("g_a", ann="peer")
         nodes.truth.before_taking = lambda: disk.fail("sync", 0, apsw.IOError, times=times)
+        missed: list[Committed] = []
+        nodes.one.store.writer.on_missed = lambda found, _records: missed.extend(found)
         (kept,) = commit(nodes.one, say("g_a", "kept", client_id="k"))
-        assert isinstance(kept, Committed)
+        assert isinstance(kept, Committed if times == 1 else Unavailable)
         assert disk.failed
         nodes.truth.before_taking = lambda: None
-        if times > 1:
+        if isinstance(kept, Unavailable):
+            assert kept.unknown
             (refused,) = commit(nodes.one, say("g_a", "not now"))
             assert isinstance(refused, Unavailable)
+            assert not refused.unknown
         disk.heal()
         again, more = commit(nodes.one, say("g_a", "kept", client_id="k"), say("g_a", "more"))
         assert isinstance(again, Duplicate)
-        assert (again.event.event_id, more.event.seq) == (kept.event.event_id, kept.event.seq + 1)
+        assert more.event.seq == again.event.seq + 1
+        if isinstance(kept, Committed):
+            assert again.event.event_id == kept.event.event_id
+        # Followers hear of it once: with the answer, or when it is known.
+        assert [one.event.event_id for one in missed] == [again.event.event_id] * (times > 1)
         assert texts(nodes.one, "g_a") == ["kept", "more"]
         nodes.close()

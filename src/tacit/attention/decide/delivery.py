@@ -109,7 +109,8 @@ def _body(
 
 def _files(data: dict[str, Any]) -> tuple[Attached, ...]:
     """The files of a message that is shown, their titles redacted as in its content (C2A-204)."""
-    return tuple(replace(one, title=redacted(one.title)) for one in read_attachments(data.get("attachments")))
+    given = data.get("attachments")
+    return tuple(replace(one, title=redacted(one.title)) for one in read_attachments(given)) if given else ()
 
 
 def content(data: dict[str, Any]) -> tuple[Part, ...]:

@@ -56,7 +56,7 @@ def is_answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> 
     does a person's to the root of a thread with several agents, where some surfaces point every post; unless
     the agent had asked. Any other reply of a person counts.
     """
-    if state.replied_to != agent or parsed.target.anybody or agent in state.left:
+    if state.replied_to != agent or parsed.target.is_aimed or agent in state.left:
         return False
     if parsed.intent in OPEN or parsed.intent in _TO_ME_BY_INTENT:
         return True
@@ -93,7 +93,7 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         return _aimed(agent, parsed, state)
     if agent in state.left:
         return Situation.LEFT
-    steers = parsed.intent in _STEERING and not parsed.target.anybody
+    steers = parsed.intent in _STEERING and not parsed.target.is_aimed
     if steers and (agent in state.asked or agent == state.answers):
         return _TO_ME_BY_INTENT[parsed.intent]
     if weakest in {None, Directedness.TO_ME} and (
@@ -106,7 +106,7 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         found := _shared(agent, parsed, state)
     ):
         return Situation.WORKER_REPLY if _is_chatter(found, agent, parsed, state, roster) else found
-    if weakest is not Directedness.AMBIENT and (parsed.target.anybody or is_named(agent, parsed)):
+    if weakest is not Directedness.AMBIENT and (parsed.target.is_aimed or is_named(agent, parsed)):
         return Situation.TO_OTHER
     return _unaimed(agent, parsed, state)
 
@@ -124,7 +124,7 @@ def _barred(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situ
 
 def _notice(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation:
     if not is_named(agent, parsed):
-        if parsed.target.anybody:
+        if parsed.target.is_aimed:
             return Situation.TO_OTHER
         return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
     if parsed.intent is Intent.SAFETY:
@@ -172,7 +172,7 @@ def _answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
 
     Thanks are none; who steers or reports does that.
     """
-    if state.answers is None or parsed.target.anybody or parsed.asks_room or parsed.intent in _NO_ANSWER:
+    if state.answers is None or parsed.target.is_aimed or parsed.asks_room or parsed.intent in _NO_ANSWER:
         return None
     if parsed.nearly and state.answers not in parsed.nearly:
         return None
@@ -221,12 +221,12 @@ def _shared(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situ
     """What reaches the agent through a role, a broadcast, or a thread or stream of its own."""
     target = parsed.target
     called = target.everyone or agent in target.members or is_named(agent, parsed)
-    if parsed.attention and (called or not target.anybody):
+    if parsed.attention and (called or not target.is_aimed):
         return Situation.ATTENTION_REQUEST if parsed.intent in OPEN else Situation.ATTENTION
     if called:
         # A greeting to all wants no answer from anybody in particular.
         return Situation.GRATITUDE if parsed.intent in _OBLIGES_NOBODY else Situation.ROLE_MENTION
-    if target.anybody:
+    if target.is_aimed:
         return None
     if agent in state.participants or agent in state.owners:
         if parsed.intent in SOCIAL:

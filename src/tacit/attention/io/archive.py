@@ -92,7 +92,7 @@ class Archive:
         parsed = parsed or self.past.parsed(event)
         state = ConversationState(parsed.conversation if parsed is not None else None)
         if event.kind == "chat.reaction":
-            state = self.attention.state_for(event)
+            state = self.attention.state_for_reaction(event)
         return derived(decide(event, self.roster, state, self.attention.settings))
 
     def stopped_an_exchange(self, event_id: str) -> bool:

@@ -167,7 +167,7 @@ class AttentionEngine:
         if decided is None:
             return ()
         event, decisions, stopped = decided
-        state.lines.said(found, state.past)
+        state.lines.said(found, event)
         around = Around(state.roster or Roster(), at, state.pushed)
         if any(one.escalate for one in decisions.exceptions.values()):
             around = self.around(state, group, at)
@@ -250,7 +250,7 @@ class AttentionEngine:
             if event is None or note is None or attention.versions.is_superseded(event.event_id):
                 continue
             decision = note.decision(session, attention.settings)
-            if decision.obliges and not attention.answers.get((event.event_id, session)):
+            if decision.obliges and not attention.answers[event.event_id, session]:
                 said = state.past.form(event.event_id)
                 parsed = state.past.parsed(said) if said is not None else None
                 found.append(consequences.delivery(event.event_id, session, decision, parsed))
@@ -273,7 +273,7 @@ class AttentionEngine:
                 if obligation is not None:
                     self._draft(state, group, obligation, lookup)
                     self._schedule_step(obligation, attention.settings)
-                question = attention.room_questions.get(str(data["event_id"]))
+                question = attention.room_questions.open.get(str(data["event_id"]))
                 self._schedule(None if question is None else offer_at(question, attention.settings))
             case "x.c2a.disposition":
                 obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
@@ -388,7 +388,7 @@ class AttentionEngine:
         said, attention = decisions.parsed, state.attention
         if said is None or not attention.settings.dialogue:
             return written
-        if not bursts.may_have_begun(attention.floors.get(said.conversation.id, ()), said, at):
+        if not bursts.may_have_begun(attention.floors[said.conversation.id], said, at):
             return written
         calls = [one for one in written if consequences.is_call(one, event.id, said)]
         if not calls:
@@ -423,7 +423,7 @@ class AttentionEngine:
 
     def _schedule_notes(self, state: GroupAttention, event: Event) -> None:
         self._schedule_offers(state, [state.attention.offers.get(event.id)])
-        question = state.attention.room_questions.get(event.id)
+        question = state.attention.room_questions.open.get(event.id)
         self._schedule(None if question is None else offer_at(question, state.attention.settings))
         for session in state.attention.pending_digests:
             since = state.attention.pending_digests[session].since

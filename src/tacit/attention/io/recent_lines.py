@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.delivery import content
-from tacit.attention.read.conversation import author_of
+from tacit.attention.read.conversation import author_of, conversation_of
 from tacit.c2a.messages import Earlier
+from tacit.ledger.envelope import decode
 
 if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
-    from tacit.attention.io.state_store import PastMessages
+    from tacit.ledger.envelope import Event
     from tacit.ledger.ports import EventLookup, StoredEvent
 
 LOOKED_THROUGH: Final = 256
@@ -48,10 +49,10 @@ class RecentLines:
         self._lines: dict[str, deque[tuple[int, str]]] = {}
         self._made: dict[str, Earlier] = {}
 
-    def said(self, found: StoredEvent, past: PastMessages) -> None:
+    def said(self, found: StoredEvent, event: Event) -> None:
         """A message was said."""
         if self._since is not None:
-            self._hold(found, past)
+            self._hold(found, event)
 
     def before(self, place: str, seq: int, source: LineSource) -> tuple[Earlier, ...] | None:
         """The lines before a position, oldest first; None when there may be more than are known."""
@@ -79,15 +80,13 @@ class RecentLines:
         messages = source.lookup.messages(LOOKED_THROUGH)
         self._since = messages[0].seq if len(messages) == LOOKED_THROUGH else 1
         for found in messages:
-            self._hold(found, source.archive.past)
+            self._hold(found, decode(found.raw))
 
-    def _hold(self, found: StoredEvent, past: PastMessages) -> None:
+    def _hold(self, found: StoredEvent, event: Event) -> None:
         """Only what everybody may read and what stands in no thread."""
         if found.kind != "chat.message" or found.private or found.root:
             return
-        place = past.place_of(found)
-        if place is None or place.thread is not None:
-            return
+        place = conversation_of(event.data, event.by)
         if place.id not in self._lines and len(self._lines) >= MOST_PLACES:
             # Begin anew: from here on every line is known.
             self._lines, self._since = {}, found.seq

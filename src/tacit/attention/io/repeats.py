@@ -40,7 +40,7 @@ def pointer(
         or not isinstance(text, str)
     ):
         return None
-    for earlier in reversed(attention.asking.questions.of(parsed.conversation.id)):
+    for earlier in reversed(attention.asking.questions.by_channel[parsed.conversation.id]):
         if earlier.by == parsed.author.id or earlier.event_id == event.id or at - earlier.at > RECENT:
             continue
         answer = _answer_to(earlier, attention)
@@ -59,7 +59,7 @@ def _answer_to(question: PersonQuestion, attention: Attention) -> str:
     given = [
         answer.event_id
         for one in attention.obligations.of_event(latest)
-        for answer in attention.answers.get((latest, one.session), ())
+        for answer in attention.answers[latest, one.session]
     ]
     found = given[-1] if given else question.answer
     return "" if found and attention.versions.is_deleted(found) else found

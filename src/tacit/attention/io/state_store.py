@@ -19,7 +19,7 @@ from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
-from tacit.attention.read.cues import Floor
+from tacit.attention.read.cues import SaidLine
 from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import ALL_MODES, Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS, with_values
@@ -36,12 +36,11 @@ from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import RoomQuestion, RoomQuestions
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending
-from tacit.attention.state.versions import Versions, edited
+from tacit.attention.state.versions import MessageForm, Versions, edited
 from tacit.attention.state.work import PieceOfWork, Works
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
 from tacit.ledger.envelope import Event, decode
-from tacit.ledger.io.fold_tables import always
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.projection import before
 
@@ -56,6 +55,18 @@ if TYPE_CHECKING:
 REMEMBERED: Final = 10_000
 _PLACE: Final = tuple[str, str | None]
 _PAIR: Final = tuple[str, str]
+_WHOLE: Final[dict[str, tuple[Any, Any]]] = {
+    "rules": (str, Any),
+    "claim": (str, Held),
+    "absence": (str, Absence),
+    "exchange": (_PLACE, Exchange),
+    "session": (str, SessionAgreement),
+    "offer": (str, Offer),
+    "room_question": (str, RoomQuestion),
+    "pending_digest": (str, PendingDigest),
+    "spent": (str, SessionSpending),
+}
+"""Small tables that are gone through, with the types of their keys and values; others are asked by key."""
 SAID: Final = frozenset({"chat.message", "x.c2a.edit", "system.notify", "chat.reaction"})
 
 
@@ -73,53 +84,50 @@ class Events(Protocol):
 
 def attention_on(folds: GroupFolds) -> Attention:
     """The fold of a group on its tables."""
-    table = folds.table
-    rules = table("rules", str, Any, always)
+    table, lists, whole = folds.table, folds.lists, folds.whole(_WHOLE)
     attention = Attention(
-        settings=with_values(DEFAULTS, dict(rules.items())),
+        settings=with_values(DEFAULTS, whole["rules"]),
         past={},
-        claims=Claims(table("claim", str, Held, always)),
+        claims=Claims(whole["claim"]),
         obligations=Obligations(
             table("obligation", _PAIR, Obligation, attrgetter("live")),
-            table("obligations", str, tuple[str, ...]),
+            lists("obligations", str, str),
         ),
-        absences=Absences(table("absence", str, Absence, always)),
-        exchanges=Exchanges(table("exchange", _PLACE, Exchange, always)),
-        versions=Versions(
-            table("edited", str, str), table("deleted", str, bool), table("first_form", str, str)
-        ),
+        absences=Absences(whole["absence"]),
+        exchanges=Exchanges(whole["exchange"]),
+        versions=Versions(table("message_form", str, MessageForm)),
         approvals=Approvals(table("approval", _PAIR, Asked, attrgetter("holds"))),
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
-        sessions=table("session", str, SessionAgreement, always),
-        rules=rules,
+        sessions=whole["session"],
+        rules=whole["rules"],
         decided=table("decided", str, Decided),
-        offers=table("offer", str, Offer, always),
-        room_questions=RoomQuestions(table("room_question", str, RoomQuestion, always)),
-        sent=table("sent", str, tuple[Sending, ...]),
-        answers=table("answers", _PAIR, tuple[Answer, ...]),
+        offers=whole["offer"],
+        room_questions=RoomQuestions(whole["room_question"]),
+        sent=lists("sent", str, Sending),
+        answers=lists("answers", _PAIR, Answer),
         looked=table("looked", _PAIR, Moment),
-        pending_digests=table("pending_digest", str, PendingDigest, always),
-        spent=table("spent", str, SessionSpending, always),
+        pending_digests=whole["pending_digest"],
+        spent=whole["spent"],
         ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
         progress=ProgressReports(
-            table("progress", _PAIR, records.Progress), table("progress_moved", str, tuple[str, ...])
+            table("progress", _PAIR, records.Progress), lists("progress_moved", str, str)
         ),
-        recalled=table("recalled", str, tuple[str, ...]),
+        recalled=lists("recalled", str, str),
         work=Works(
             table("work", _PAIR, PieceOfWork, attrgetter("is_open")),
-            table("work_of", str, tuple[str, ...]),
-            table("work_ended", str, tuple[str, ...]),
+            lists("work_of", str, str),
+            lists("work_ended", str, str),
         ),
-        notices=table("notices", str, tuple[str, ...]),
-        turns=table("turns", _PAIR, tuple[records.Turn, ...]),
-        floors=table("floor", str, Floor),
+        notices=lists("notices", str, str),
+        turns=lists("turns", _PAIR, records.Turn),
+        floors=lists("floor", str, SaidLine),
         bursts=table("burst", _PAIR, Burst),
         asking=Asking(
             LastTalks(table("last_talk", _PAIR, LastTalk)),
-            AwaitedAnswers(table("awaited_answer", _PAIR, tuple[AwaitedAnswer, ...])),
-            PersonQuestions(table("person_question", str, tuple[PersonQuestion, ...])),
+            AwaitedAnswers(lists("awaited_answer", _PAIR, AwaitedAnswer)),
+            PersonQuestions(lists("person_question", str, PersonQuestion)),
         ),
     )
     _load_ownership(attention, folds.connection, folds.number)
@@ -236,18 +244,13 @@ class PastMessages:
         """
         if event.kind == "chat.reaction":
             return parse_message(
-                event, self.roster, self._attention.state_for(event), self._attention.settings
+                event, self.roster, self._attention.state_for_reaction(event), self._attention.settings
             )
         return parse_message(event, self.roster, self._where(event, first), self._attention.settings)
 
     def place(self, event: Event, first: StoredEvent | None = None) -> Conversation | None:
         """The conversation of a message, without reading its text."""
         return self._where(event, first).conversation
-
-    def place_of(self, found: StoredEvent) -> Conversation | None:
-        """The same for a message that is at hand, which is no edit."""
-        event = self.form_of(found)
-        return self.place(event, found) if event is not None else None
 
     def _where(self, event: Event, first: StoredEvent | None) -> ConversationState:
         """As much of the state as reading takes: the conversation, and who alone may read there."""

@@ -158,7 +158,7 @@ def _one(
         else None,
         "declined": obligation.declined if obligation is not None else False,
         "attended": agent in attention.sessions,
-        "answers": [one.event_id for one in attention.answers.get((event.id, agent), ())],
+        "answers": [one.event_id for one in attention.answers[event.id, agent]],
         "prompt_bytes": _prompt_bytes(event, decision, obligation),
     }
     if found["state"] == "mailbox" and decision.obliges and archive.stopped_an_exchange(event.id):
@@ -186,7 +186,7 @@ def _one(
     if moved is not None:
         found["progress"] = _progress_shown(moved)
         found["state"] = "working"
-    if turns := attention.turns.get((event.id, agent), ()):
+    if turns := attention.turns[event.id, agent]:
         found["turns"] = [records.data_of(one) for one in turns]
     return found
 
@@ -307,7 +307,8 @@ def _names(names: Sequence[str]) -> str:
 def preview(archive: Archive, event: Event) -> dict[str, Any]:
     """What a message would do if it were sent now; nothing is written."""
     attention = archive.attention
-    decisions = decide(event, archive.roster, attention.state_for(event), attention.settings)
+    state = attention.state_for(event, records.moment_of(event))
+    decisions = decide(event, archive.roster, state, attention.settings)
     obliges: list[str] = []
     may: list[str] = []
     knocks: list[str] = []
@@ -427,7 +428,7 @@ def approval_view(asked: Asked) -> dict[str, Any]:
 def has_changed_messages(connection: apsw.Connection, number: int) -> bool:
     """Was anything ever edited or taken back in this group? Mostly not, and then nothing is looked up."""
     row = connection.execute(
-        "SELECT 1 FROM folds WHERE group_no=? AND fold IN ('edited','deleted') LIMIT 1", (number,)
+        "SELECT 1 FROM folds WHERE group_no=? AND fold='message_form' LIMIT 1", (number,)
     ).fetchone()
     return row is not None
 

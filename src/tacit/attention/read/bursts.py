@@ -80,7 +80,7 @@ def went_on(
 ) -> None:
     """Fold a person's line that went on in the open with a dialogue of theirs: what follows adds to it."""
     is_open = parsed.private is None and parsed.author.kind is AuthorKind.HUMAN
-    if to and is_open and not parsed.conversation.thread and not parsed.target.anybody:
+    if to and is_open and not parsed.conversation.thread and not parsed.target.is_aimed:
         bursts[place_key(parsed.conversation, parsed.author.id)] = Burst(tuple(sorted(to)), at, at)
 
 
@@ -104,7 +104,7 @@ def said(
     if target.agents and parsed.intent not in APART | _ENDS:
         bursts[key] = Burst(tuple(sorted(target.agents)), at, at)
     elif known is not None:
-        turns = target.anybody or parsed.nearly or parsed.asks_room
+        turns = target.is_aimed or parsed.nearly or parsed.asks_room
         if turns or parsed.intent in _ENDS or not known.takes(at):
             del bursts[key]
         elif parsed.intent not in APART:
@@ -115,6 +115,8 @@ def _spoken_to(bursts: MutableMapping[tuple[str, str], Burst], parsed: ParsedMes
     """Somebody spoke to a person: whatever that one says next may be for them."""
     here = place_key(parsed.conversation, whom)
     bursts.pop(here, None)
+    if parsed.conversation.thread is None:
+        return
     flat = place_key(replace(parsed.conversation, thread=None), whom)
     known = bursts.get(flat)
     if known is not None and parsed.by in known.to:
@@ -142,7 +144,7 @@ def before(call: ParsedMessage, at: Moment, lines: Iterable[tuple[str, Moment, P
             if author in line.target.people or author in line.target.agents:
                 break
             continue
-        if line.target.anybody or line.intent in _ENDS:
+        if line.target.is_aimed or line.intent in _ENDS:
             break
         if line.intent not in APART and line.intent is not Intent.GREETING:
             found.append(event_id)
@@ -170,6 +172,6 @@ def called(parsed: ParsedMessage) -> bool:
 
 def is_piece(parsed: ParsedMessage) -> bool:
     """Can a line be more of what its author has just asked of somebody?"""
-    turns = parsed.target.anybody or parsed.nearly or parsed.asks_room
+    turns = parsed.target.is_aimed or parsed.nearly or parsed.asks_room
     free = not (parsed.by_agent or turns) and parsed.supersedes is None
     return free and parsed.kind == "chat.message" and parsed.intent not in APART

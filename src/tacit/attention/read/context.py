@@ -14,6 +14,7 @@ import msgspec
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.read.cues import Floor
 from tacit.base.moment import Moment
+from tacit.c2a.messages import Author
 from tacit.c2a.vocabulary import Intent
 
 _EMPTY: Final[frozenset[str]] = frozenset()
@@ -48,6 +49,8 @@ class ConversationState(msgspec.Struct, frozen=True):
     """The last lines of the channel, for a line in its open flow that replies to nothing."""
     at: Moment = Moment(0)
     """When the line was said."""
+    author: Author | None = None
+    """Who said it; None: that follows from the event alone."""
     adding: frozenset[str] = _EMPTY
     """Agents whom the author has just called, yet to answer: a line without a name adds to that."""
     asked: frozenset[str] = _EMPTY

@@ -155,13 +155,14 @@ def heard(floor: Floor, parsed: ParsedMessage, above: ParsedMessage | None, at: 
     """
     author, target = parsed.author.id, parsed.target
     to = target.agents | target.people
-    if not target.anybody and above is not None:
+    if not target.is_aimed and above is not None:
         to = frozenset({above.author.id})
     to = to or parsed.nearly
     named = bool(to)
     if parsed.conversation.thread is not None and not (named and parsed.by_agent):
         return floor
-    if not (named or target.anybody or parsed.asks_room) and (other := partner(floor, author, at, PARTNER_S)):
+    goes_on = not (named or target.is_aimed or parsed.asks_room)
+    if goes_on and (other := partner(floor, author, at, PARTNER_S)):
         to = frozenset({other})
     others = tuple(sorted(to - {author})) if to else ()
     ends = parsed.asks_room or parsed.intent is Intent.THANKS

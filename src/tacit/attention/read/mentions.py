@@ -29,12 +29,12 @@ class Target:
     roles: frozenset[str] = frozenset()
     members: frozenset[str] = frozenset()
     everyone: bool = False
-    anybody: bool = field(init=False, compare=False, repr=False)
+    is_aimed: bool = field(init=False, compare=False, repr=False)
     """Is it aimed at anyone at all? Every step on the way asks, so it is said once."""
 
     def __post_init__(self) -> None:
-        anybody = self.everyone or bool(self.agents or self.people or self.roles)
-        object.__setattr__(self, "anybody", anybody)
+        is_aimed = self.everyone or bool(self.agents or self.people or self.roles)
+        object.__setattr__(self, "is_aimed", is_aimed)
 
 
 NO_TARGET: Final = Target()

@@ -84,19 +84,19 @@ def parse_message(
 
 def _message(event: Event, roster: Roster, state: ConversationState, settings: Settings) -> ParsedMessage:
     data = event.data
-    author = author_of(event)
+    author = state.author or author_of(event)
     by_agent = author.kind is AuthorKind.AGENT
     reply_to = data.get("reply_to")
     conversation = state.conversation or conversation_of(
         data, event.by, reply_to if isinstance(reply_to, str) else None
     )
     words, intent, source, said = _heard(event, author, roster, settings)
-    to = recipients(data)
+    to = recipients(data) if "to" in data else ()
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
-    asks_room = not by_agent and not target.anybody and intent in OPEN and _asks_room(event, said)
-    is_open = bool(state.floor) and not (target.anybody or asks_room) and author.kind is AuthorKind.HUMAN
+    asks_room = not by_agent and not target.is_aimed and intent in OPEN and _asks_room(event, said)
+    is_open = bool(state.floor) and not (target.is_aimed or asks_room) and author.kind is AuthorKind.HUMAN
     nearly = talking(state.floor, _nearly(event, author, said, roster), state.at) if is_open else _NOBODY
     return ParsedMessage(
         event.kind,

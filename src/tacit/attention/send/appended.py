@@ -46,7 +46,7 @@ def _signal_refused(event: Event, caller: Caller) -> Refusal | None:
 
 
 def _said_refused(event: Event, caller: Caller) -> Refusal | None:
-    conversation = caller.attention.state_for(event).conversation
+    conversation = caller.attention.state_for(event, caller.now).conversation
     if conversation is None:
         return None
     send = _send(event, conversation, caller)

@@ -96,9 +96,7 @@ def place_for(target: str, caller: Caller) -> SendPlace:
 
 def _is_channel(name: str, caller: Caller) -> bool:
     known = caller.attention.ownership.knows_channel(name)
-    return known or any(
-        one.place == f"channel:{name}" for one in caller.attention.sent.get(caller.session, ())
-    )
+    return known or any(one.place == f"channel:{name}" for one in caller.attention.sent[caller.session])
 
 
 def _thread(root: str, caller: Caller) -> SendPlace:
@@ -127,7 +125,7 @@ def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
     answered = _answered(send, caller) if send.in_reply_to is not None else None
     conversation = place.conversation
     here = conversation.place
-    sends = attention.sent.get(session, ())
+    sends = attention.sent[session]
     root = conversation.thread
     said = attention.past.get(answered.event_id) if answered is not None else None
     thread = said.conversation.thread if said is not None else root
@@ -195,7 +193,7 @@ def _answered(send: Send, caller: Caller) -> Answered | None:
         return None
     attention, session = caller.attention, caller.session
     obligation = attention.obligations.get(event_id, session)
-    given = attention.answers.get((event_id, session), ())
+    given = attention.answers[event_id, session]
     said = attention.past.get(event_id)
     root = (said.conversation.thread if said is not None else None) or caller.archive.original(event_id)
     expired = expired_at(event, caller)

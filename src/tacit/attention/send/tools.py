@@ -352,7 +352,7 @@ def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     else:
         obligations = attention.obligations.of_event(event.id)
         targets = [event_target(event.id)]
-    answered = [one.event_id for one in obligations if attention.answers.get((one.event_id, caller.session))]
+    answered = [one.event_id for one in obligations if attention.answers[one.event_id, caller.session]]
     act = acts.resolve(obligations, attention.claims, caller.session, targets, caller.now, answered)
     if isinstance(act, Refusal):
         return act
@@ -422,7 +422,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     word, error = arguments.get("disposition"), arguments.get("error")
     if not isinstance(word, str) or word not in REPORTED:
         return refusal("invalid_request", f"disposition is one of {', '.join(sorted(REPORTED))}", "C2A-117")
-    if word == Disposition.RESPONDED.value and not caller.attention.answers.get((event.id, caller.session)):
+    if word == Disposition.RESPONDED.value and not caller.attention.answers[event.id, caller.session]:
         return refusal(
             "invalid_request",
             "nothing was answered: an answer is a message",

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.attention.state.person_questions import PersonQuestions
+from tacit.attention.state.person_questions import OpenLine, PersonQuestions
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Intent
+from tacit.ledger.ports import Lists, no_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
@@ -83,59 +84,39 @@ class AwaitedAnswers:
 
     __slots__ = ("_asked",)
 
-    def __init__(
-        self, asked: MutableMapping[tuple[str, str], tuple[AwaitedAnswer, ...]] | None = None
-    ) -> None:
-        self._asked: MutableMapping[tuple[str, str], tuple[AwaitedAnswer, ...]] = (
-            {} if asked is None else asked
-        )
+    def __init__(self, asked: Lists[tuple[str, str], AwaitedAnswer] | None = None) -> None:
+        self._asked: Lists[tuple[str, str], AwaitedAnswer] = no_lists() if asked is None else asked
 
     def of(self, channel: str, person: str) -> tuple[AwaitedAnswer, ...]:
         """What agents have asked this person there, the oldest first."""
-        return self._asked.get((channel, person), ())
+        return self._asked[channel, person]
 
-    def said(
-        self,
-        event: Event,
-        parsed: ParsedMessage,
-        above: ParsedMessage | None,
-        at: Moment,
-        *,
-        by_name_only: bool = False,
-    ) -> None:
-        """Fold a message: an agent's question is awaited from here, a person's word to it ends that.
-
-        `above` is the message that it replies to; `by_name_only`: a line that names nobody answers nothing.
-        """
+    def said(self, line: OpenLine) -> None:
+        """Fold a message: an agent's question is awaited from here, a person's word to it ends that."""
+        parsed = line.parsed
         if parsed.by_agent:
-            self._asked_by(event, parsed, above, at)
+            self._asked_by(line)
         elif parsed.author.kind is AuthorKind.HUMAN and parsed.intent is not Intent.HOLD:
             key = (parsed.conversation.id, parsed.author.id)
-            known = self._asked.get(key, ())
-            left = tuple(
-                one for one in known if not _is_word_on(one, parsed, above, by_name_only=by_name_only)
-            )
+            known = self._asked[key]
+            left = tuple(one for one in known if not _is_word_on(one, line))
             if left != known:
-                self._put(key, left)
+                self._asked[key] = left
 
-    def _asked_by(self, event: Event, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> None:
+    def _asked_by(self, line: OpenLine) -> None:
+        parsed, above = line.parsed, line.above
         people = parsed.target.people
         if not people and above is not None and above.author.kind is AuthorKind.HUMAN:
             people = frozenset({above.author.id})
         where = parsed.conversation
         for person in sorted(people):
             key = (where.id, person)
-            others = tuple(one for one in self._asked.get(key, ()) if one.agent != parsed.by)
+            known = self._asked[key]
+            left = tuple(one for one in known if one.agent != parsed.by)
             if parsed.intent in ASKS:
-                self._put(key, (*others, AwaitedAnswer(parsed.by, event.id, at, where.thread))[-KEPT:])
-            elif key in self._asked:
-                self._put(key, others)
-
-    def _put(self, key: tuple[str, str], asked: tuple[AwaitedAnswer, ...]) -> None:
-        if asked:
-            self._asked[key] = asked
-        else:
-            self._asked.pop(key, None)
+                left = (*left, AwaitedAnswer(parsed.by, line.event.id, line.at, where.thread))[-KEPT:]
+            if left != known:
+                self._asked[key] = left
 
 
 def _answered_by_a_line(
@@ -155,15 +136,14 @@ def _answered_by_a_line(
     return None
 
 
-def _is_word_on(
-    asked: AwaitedAnswer, parsed: ParsedMessage, above: ParsedMessage | None, *, by_name_only: bool
-) -> bool:
+def _is_word_on(asked: AwaitedAnswer, line: OpenLine) -> bool:
     """Is this the person's word on what they were asked?"""
-    if parsed.target.anybody:
+    parsed, above = line.parsed, line.above
+    if parsed.target.is_aimed:
         return asked.agent in parsed.target.agents
     where = parsed.conversation
     if where.thread is None:
-        return not by_name_only
+        return not line.by_name_only
     return where.thread == asked.thread or (above is not None and above.by == asked.agent)
 
 
@@ -219,28 +199,21 @@ class Asking:
         if by_name_only or event.kind != "chat.message" or author.kind is not AuthorKind.HUMAN:
             return frozenset()
         place = (author.id, where.thread)
-        asked = [one for one in self.questions.of(where.id) if (one.by, one.thread) == place]
+        asked = [one for one in self.questions.by_channel[where.id] if (one.by, one.thread) == place]
         if not asked or at - asked[-1].at > STILL:
             return frozenset()
         found, talk = owing(asked[-1].event_id), self.talks.of(where.id, author.id)
         turned = talk is not None and talk.at > asked[-1].at and talk.who not in found
         return frozenset() if turned else found
 
-    def said(
-        self,
-        event: Event,
-        parsed: ParsedMessage,
-        above: ParsedMessage | None,
-        at: Moment,
-        *,
-        by_name_only: bool,
-    ) -> None:
-        """Fold a message that all may read; `above` is what it replies to."""
+    def said(self, line: OpenLine) -> None:
+        """Fold a message that all may read."""
+        parsed = line.parsed
         channel, author = parsed.conversation.id, parsed.author.id
-        self.awaited.said(event, parsed, above, at, by_name_only=by_name_only)
-        talk = self.talks.of(channel, author)
-        self.questions.said(event, parsed, above, at, talk, by_name_only=by_name_only)
+        self.awaited.said(line)
+        if parsed.author.kind is AuthorKind.HUMAN and self.questions.by_channel[channel]:
+            self.questions.said(line, self.talks.of(channel, author))
         to = parsed.target.agents | parsed.target.people
-        if not to and above is not None:
-            to = frozenset({above.author.id})
-        self.talks.said(channel, author, to, at)
+        if not to and line.above is not None:
+            to = frozenset({line.above.author.id})
+        self.talks.said(channel, author, to, line.at)

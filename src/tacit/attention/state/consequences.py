@@ -287,7 +287,7 @@ def withdrawn_copies(event_id: str, session: str, attention: Attention) -> list[
 def _moot(event_id: str, by: str, attention: Attention) -> list[Written]:
     return [
         records.Withdrawal(notice_id=notice, actor_id=PERSON, event_id=event_id, by=by)
-        for notice in attention.notices.get(event_id, ())
+        for notice in attention.notices[event_id]
     ]
 
 

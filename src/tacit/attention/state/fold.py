@@ -69,7 +69,6 @@ from tacit.attention.read import bursts
 from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, is_for_all
-from tacit.attention.read.cues import Floor
 from tacit.attention.read.dialogue import heard
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
@@ -83,6 +82,7 @@ from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
+from tacit.attention.state.person_questions import OpenLine
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import UNANSWERED, RoomQuestions
 from tacit.attention.state.sends import (
@@ -98,17 +98,18 @@ from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import ConversationKind, Directedness, Intent, Mode, Reason
+from tacit.ledger.ports import Lists, no_lists
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from tacit.attention.read.cues import Floor, SaidLine
     from tacit.attention.read.roster import Roster
-    from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
 _GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})
@@ -150,10 +151,8 @@ class Attention:
     decided: MutableMapping[str, Decided] = field(default_factory=dict[str, Decided])
     offers: MutableMapping[str, Offer] = field(default_factory=dict[str, Offer])
     room_questions: RoomQuestions = field(default_factory=RoomQuestions)
-    sent: MutableMapping[str, tuple[Sending, ...]] = field(default_factory=dict[str, tuple[Sending, ...]])
-    answers: MutableMapping[tuple[str, str], tuple[Answer, ...]] = field(
-        default_factory=dict[tuple[str, str], tuple[Answer, ...]]
-    )
+    sent: Lists[str, Sending] = field(default_factory=no_lists)
+    answers: Lists[tuple[str, str], Answer] = field(default_factory=no_lists)
     looked: MutableMapping[tuple[str, str], Moment] = field(default_factory=dict[tuple[str, str], Moment])
     pending_digests: MutableMapping[str, PendingDigest] = field(default_factory=dict[str, PendingDigest])
     spent: MutableMapping[str, SessionSpending] = field(default_factory=dict[str, SessionSpending])
@@ -161,15 +160,13 @@ class Attention:
         default_factory=dict[tuple[str, str], EphemeralSend]
     )
     progress: ProgressReports = field(default_factory=ProgressReports)
-    recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    recalled: Lists[str, str] = field(default_factory=no_lists)
     work: Works = field(default_factory=Works)
-    notices: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    notices: Lists[str, str] = field(default_factory=no_lists)
     """By event: what people were told because nobody answers it."""
-    turns: MutableMapping[tuple[str, str], tuple[records.Turn, ...]] = field(
-        default_factory=dict[tuple[str, str], tuple[records.Turn, ...]]
-    )
+    turns: Lists[tuple[str, str], records.Turn] = field(default_factory=no_lists)
     """What a session did about an event: its last turns."""
-    floors: MutableMapping[str, Floor] = field(default_factory=dict[str, Floor])
+    floors: Lists[str, SaidLine] = field(default_factory=no_lists)
     """By channel: its last lines, as who spoke to whom."""
     bursts: MutableMapping[tuple[str, str], Burst] = field(default_factory=dict[tuple[str, str], Burst])
     """By place and person: whom the question calls that is just being written there."""
@@ -177,16 +174,16 @@ class Attention:
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
-        decisions = decide(event, roster, self.state_for(event), self.settings)
+        decisions = decide(event, roster, self.state_for(event, at), self.settings)
         stopped = self.apply(event, at, decisions.parsed)
         if decisions.parsed is not None:
             self._keep(event, at, decisions)
         return decisions, stopped
 
-    def state_for(self, event: Event) -> ConversationState:
-        """What is so in the event's conversation just before it."""
+    def state_for(self, event: Event, at: Moment) -> ConversationState:
+        """What is so in the event's conversation just before it, at the moment at which it was said."""
         if event.kind == "chat.reaction":
-            return self._state_for_reaction(event)
+            return self.state_for_reaction(event)
         data = event.data
         given = data.get("reply_to")
         replied = self.past.get(given) if isinstance(given, str) else None
@@ -204,7 +201,6 @@ class Attention:
         if replied is not None and replied.by_agent and replied.intent in ASKS:
             awaiting |= {replied.by}
         author = author_of(event)
-        at = records.moment_of(event)
         awaited, answers = self.asking.awaited_of(
             event, author, at, conversation, None if above == root else replied
         )
@@ -227,6 +223,7 @@ class Attention:
             responded=answered_by(before) if before else _EMPTY,
             floor=floor,
             at=at,
+            author=author,
             adding=bursts.adding(self.bursts, event, author.id, conversation, at)
             if self.settings.dialogue
             else _EMPTY,
@@ -240,13 +237,14 @@ class Attention:
         """The lines before an event that is said in the open flow of a channel."""
         if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
             return ()
-        return self.floors.get(conversation.id, ()) if conversation.kind is ConversationKind.CHANNEL else ()
+        return self.floors[conversation.id] if conversation.kind is ConversationKind.CHANNEL else ()
 
     def _owing(self, event_id: str) -> frozenset[str]:
         obligations = self.obligations.of_event(self.versions.latest(event_id))
         return frozenset(one.session for one in obligations if one.owed)
 
-    def _state_for_reaction(self, event: Event) -> ConversationState:
+    def state_for_reaction(self, event: Event) -> ConversationState:
+        """The same for a reaction: it has the place of the message that it sits on."""
         on = event.data.get("event_id")
         message = self.past.get(on) if isinstance(on, str) else None
         if message is None:
@@ -311,7 +309,8 @@ class Attention:
         conversation, agent = parsed.conversation, parsed.by_agent
         place = conversation.key
         self.past[event.id] = parsed
-        self.room_questions.said(event, parsed)
+        if self.room_questions.open:
+            self.room_questions.said(event, parsed)
         if agent and event.kind == "chat.message":
             self._sent(event, at, conversation)
         if conversation.thread is not None:
@@ -326,16 +325,16 @@ class Attention:
             answers = answered_in(event) or event.data.get("reply_to")
             above = self.past.get(answers) if isinstance(answers, str) else None
             channel = conversation.id
-            self.floors[channel] = heard(self.floors.get(channel, ()), parsed, above, at)
+            self.floors[channel] = heard(self.floors[channel], parsed, above, at)
             bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
-            self.asking.said(event, parsed, above, at, by_name_only=not self.settings.dialogue)
+            self.asking.said(OpenLine(event, parsed, above, at, by_name_only=not self.settings.dialogue))
         return self._exchanged(event, parsed, place)
 
     def _sent(self, event: Event, at: Moment, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""
         sending = Sending(at, conversation.place, event.id)
         kept = max(KEPT_SENDS, self.settings.sends_per_minute, self.settings.sends_per_conversation)
-        self.sent[event.by] = (*self.sent.get(event.by, ()), sending)[-kept:]
+        self.sent[event.by] = (*self.sent[event.by], sending)[-kept:]
         answered = answered_in(event)
         if answered is not None:
             given = event.data.get("c2a")
@@ -345,7 +344,7 @@ class Attention:
                 event.id, turn if isinstance(turn, str) else "", attempt if isinstance(attempt, int) else 1
             )
             key = (answered, event.by)
-            self.answers[key] = (*self.answers.get(key, ()), answer)
+            self.answers[key] = (*self.answers[key], answer)
             self.offers.pop(answered, None)
             if self.obligations.get(answered, event.by) is None:
                 self.work.answered(answered, event.by, sending.at)
@@ -405,10 +404,7 @@ class Attention:
                 self._claimed(record, at)
                 self._work_claimed(record, at)
             case records.Delivery():
-                created_at = Moment(record.created_at) if record.created_at else at
-                held = self.obligations.delivered(record, created_at, event.id)
-                self.room_questions.given(record.event_id, record.session, at)
-                self._work_delivered(record, held, at)
+                self._delivered(record, event.id, at)
             case records.Accepted():
                 for event_id in record.event_ids:
                     self.obligations.accepted(event_id, record.session)
@@ -464,7 +460,7 @@ class Attention:
                     event_id, record.sha256, record.where
                 )
                 sending = Sending(at, record.where, event_id)
-                self.sent[record.session] = (*self.sent.get(record.session, ()), sending)[-KEPT_SENDS:]
+                self.sent[record.session] = (*self.sent[record.session], sending)[-KEPT_SENDS:]
             case records.Digest():
                 self.pending_digests[record.session] = PendingDigest(since=at)
             case records.Usage():
@@ -483,12 +479,16 @@ class Attention:
                 self.obligations.alive(record.event_id, record.session, alive)
                 self.work.reported(record, at)
             case records.Withdrawal():
-                self.notices.pop(record.event_id, None)
+                self.notices[record.event_id] = ()
             case records.Turn():
                 key = (record.event_id, record.session)
-                self.turns[key] = (*self.turns.get(key, ()), record)[-KEPT_TURNS:]
+                self.turns[key] = (*self.turns[key], record)[-KEPT_TURNS:]
 
-    def _work_delivered(self, record: records.Delivery, held: Obligation, at: Moment) -> None:
+    def _delivered(self, record: records.Delivery, record_id: str, at: Moment) -> None:
+        created_at = Moment(record.created_at) if record.created_at else at
+        held = self.obligations.delivered(record, created_at, record_id)
+        if record.event_id in self.room_questions.open:
+            self.room_questions.given(record.event_id, record.session, at)
         owing = ""
         if held.held and not held.owed:
             holders = (one.session for one in self.obligations.of_event(record.event_id) if one.owed)
@@ -505,7 +505,7 @@ class Attention:
         """A person was told of a message that nobody answers."""
         about = event.data.get("related_event_id")
         if event.by == SYSTEM and isinstance(about, str) and event.data.get("kind") in MOOT_WHEN_ANSWERED:
-            self.notices[about] = (*self.notices.get(about, ()), event.id)
+            self.notices[about] = (*self.notices[about], event.id)
             self.work.told(about)
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
@@ -568,7 +568,7 @@ class Attention:
                 del self.offers[record.event_id]
         obligation = self.obligations.get(record.event_id, record.session)
         if obligation is not None and obligation.accepted and not record.reported:
-            known = self.recalled.get(record.session, ())
+            known = self.recalled[record.session]
             self.recalled[record.session] = (*known, record.event_id)[-KEPT_RECALLED:]
 
     def _audited(self, record: records.Audit, at: Moment) -> None:

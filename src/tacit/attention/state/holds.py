@@ -69,7 +69,7 @@ def is_held(obligation: Obligation) -> bool:
 def _asked(event: Event, parsed: ParsedMessage, attention: Attention) -> Iterator[Obligation]:
     """What is open of the author's earlier questions there; for an owner's reply, of what it is under."""
     root, author = parsed.conversation.thread, parsed.author.id
-    for question in attention.asking.questions.of(parsed.conversation.id):
+    for question in attention.asking.questions.by_channel[parsed.conversation.id]:
         if question.event_id == event.id:
             continue
         under = root is not None and root in {question.thread, question.event_id}

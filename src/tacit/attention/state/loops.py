@@ -84,7 +84,8 @@ class Exchanges:
 
     def person_spoke(self, place: Place) -> None:
         """A person's message opens it again, whatever was."""
-        self._exchanges.pop(place, None)
+        if place in self._exchanges:
+            del self._exchanges[place]
 
     def progressed(self, place: Place) -> None:
         """Something was achieved there."""

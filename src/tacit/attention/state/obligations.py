@@ -21,6 +21,7 @@ from tacit.attention.state import records
 from tacit.base.moment import LAST, SECOND, Moment, parse_rfc3339
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Priority, Reason
+from tacit.ledger.ports import Lists, no_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, MutableMapping
@@ -249,12 +250,12 @@ class Obligations:
     def __init__(
         self,
         obligations: MutableMapping[tuple[str, str], Obligation] | None = None,
-        by_event: MutableMapping[str, tuple[str, ...]] | None = None,
+        by_event: Lists[str, str] | None = None,
     ) -> None:
         self._obligations: MutableMapping[tuple[str, str], Obligation] = (
             {} if obligations is None else obligations
         )
-        self._by_event: MutableMapping[str, tuple[str, ...]] = {} if by_event is None else by_event
+        self._by_event: Lists[str, str] = no_lists() if by_event is None else by_event
 
     def get(self, event_id: str, session: str) -> Obligation | None:
         """How a session stands to an event; None when it never got it."""
@@ -262,7 +263,7 @@ class Obligations:
 
     def of_event(self, event_id: str) -> list[Obligation]:
         """Every session's obligation towards an event."""
-        return [self._obligations[event_id, session] for session in self._by_event.get(event_id, ())]
+        return [self._obligations[event_id, session] for session in self._by_event[event_id]]
 
     def __iter__(self) -> Iterator[Obligation]:
         return iter(self._obligations.values())
@@ -301,7 +302,7 @@ class Obligations:
         key = (record.event_id, record.session)
         known = self._obligations.get(key)
         if known is None:
-            sessions = {*self._by_event.get(record.event_id, ()), record.session}
+            sessions = {*self._by_event[record.event_id], record.session}
             self._by_event[record.event_id] = tuple(sorted(sessions))
             self._obligations[key] = opened = Obligation(
                 record.event_id,

@@ -12,6 +12,7 @@ from what is said; no text is kept.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,9 +20,10 @@ import msgspec
 from tacit.attention.state import records
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import AuthorKind, Directedness, Disposition, Intent
+from tacit.ledger.ports import Lists, no_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping
+    from collections.abc import Iterable
 
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.read.message import ParsedMessage
@@ -37,6 +39,18 @@ TALKING: Final = 2 * 60 * SECOND
 """How long after a word between two a plain line of either surely goes on with it."""
 ANSWERS: Final = frozenset({Intent.PLAIN, Intent.INFORM, Intent.RESULT, Intent.STATUS, Intent.ERROR})
 """What a person says that may be an answer; the rest asks, thanks or waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLine:
+    """A message that all may read, with what it replies to, as the folds of asking take it."""
+
+    event: Event
+    parsed: ParsedMessage
+    above: ParsedMessage | None
+    at: Moment
+    by_name_only: bool = False
+    """A line that names nobody answers nothing."""
 
 
 class PersonQuestion(msgspec.Struct, frozen=True, array_like=True):
@@ -56,14 +70,11 @@ class PersonQuestion(msgspec.Struct, frozen=True, array_like=True):
 class PersonQuestions:
     """By channel: the last questions that people put to agents."""
 
-    __slots__ = ("_asked",)
+    __slots__ = ("by_channel",)
 
-    def __init__(self, asked: MutableMapping[str, tuple[PersonQuestion, ...]] | None = None) -> None:
-        self._asked: MutableMapping[str, tuple[PersonQuestion, ...]] = {} if asked is None else asked
-
-    def of(self, channel: str) -> tuple[PersonQuestion, ...]:
-        """The last questions of a channel, the oldest first."""
-        return self._asked.get(channel, ())
+    def __init__(self, by_channel: Lists[str, PersonQuestion] | None = None) -> None:
+        self.by_channel: Lists[str, PersonQuestion] = no_lists() if by_channel is None else by_channel
+        """The oldest first."""
 
     def asked(self, event: Event, at: Moment, decisions: Decisions) -> None:
         """A message of a person's that obliges an agent, or is put up for a role, is such a question."""
@@ -81,26 +92,16 @@ class PersonQuestions:
         ):
             channel, thread = parsed.conversation.id, parsed.conversation.thread
             made = PersonQuestion(event.id, parsed.author.id, at, thread)
-            self._asked[channel] = (*self.of(channel), made)[-KEPT:]
+            self.by_channel[channel] = (*self.by_channel[channel], made)[-KEPT:]
 
-    def said(
-        self,
-        event: Event,
-        parsed: ParsedMessage,
-        above: ParsedMessage | None,
-        at: Moment,
-        talk: LastTalk | None,
-        *,
-        by_name_only: bool = False,
-    ) -> None:
+    def said(self, line: OpenLine, talk: LastTalk | None) -> None:
         """Fold a person's line: it may be the answer. `talk` is its author's last one there, before it."""
-        known = self.of(parsed.conversation.id)
-        if not known or parsed.author.kind is not AuthorKind.HUMAN:
-            return
-        points = _points_at(known, event, parsed, above)
+        parsed, above = line.parsed, line.above
+        known = self.by_channel[parsed.conversation.id]
+        points = _points_at(known, line)
         may_be_plain = (
-            not by_name_only
-            and not parsed.target.anybody
+            not line.by_name_only
+            and not parsed.target.is_aimed
             and above is None
             and parsed.conversation.thread is None
             and parsed.intent in ANSWERS
@@ -113,16 +114,16 @@ class PersonQuestions:
             if one.by == parsed.author.id:
                 changed.append(one)
             elif one.event_id in points and parsed.intent in ANSWERS:
-                changed.append(_answered(one, event, parsed, plain=False))
-            elif one is newest and not one.answered_by and may_be_plain and _is_free(one, at, talk):
-                changed.append(_answered(one, event, parsed, plain=True))
+                changed.append(_answered(one, line, plain=False))
+            elif one is newest and not one.answered_by and may_be_plain and _is_free(one, line.at, talk):
+                changed.append(_answered(one, line, plain=True))
             elif one.plain and parsed.author.id != one.answered_by and above is None:
                 # A third one speaks: whom thanks are for can no longer be told.
                 changed.append(msgspec.structs.replace(one, answered_by="", answer="", plain=False))
             else:
                 changed.append(one)
         if tuple(changed) != known:
-            self._asked[parsed.conversation.id] = tuple(changed)
+            self.by_channel[parsed.conversation.id] = tuple(changed)
 
     def settled(self, parsed: ParsedMessage, above: ParsedMessage | None) -> list[PersonQuestion]:
         """The author's questions that a person has answered and for which the author thanks."""
@@ -132,7 +133,7 @@ class PersonQuestions:
         named, root = parsed.target.people, parsed.conversation.thread
         return [
             one
-            for one in self.of(parsed.conversation.id)
+            for one in self.by_channel[parsed.conversation.id]
             if one.by == parsed.author.id
             and one.answered_by
             and (not named or one.answered_by in named)
@@ -140,20 +141,18 @@ class PersonQuestions:
         ]
 
 
-def _points_at(
-    known: Iterable[PersonQuestion], event: Event, parsed: ParsedMessage, above: ParsedMessage | None
-) -> frozenset[str]:
+def _points_at(known: Iterable[PersonQuestion], line: OpenLine) -> frozenset[str]:
     """The questions that a line replies to, or whose author it names and nobody else."""
-    target, root = parsed.target, parsed.conversation.thread
+    target, root = line.parsed.target, line.parsed.conversation.thread
     if target.agents or target.roles or target.everyone:
         return frozenset()
-    given = event.data.get("reply_to")
+    given = line.event.data.get("reply_to")
     return frozenset(
         one.event_id
         for one in known
         if one.event_id in {given, root}
         or one.by in target.people
-        or (root is not None and root == one.thread and _is_by_author(above, one))
+        or (root is not None and root == one.thread and _is_by_author(line.above, one))
     )
 
 
@@ -171,10 +170,9 @@ def _is_free(question: PersonQuestion, at: Moment, talk: LastTalk | None) -> boo
     return 0 <= at - question.at <= PLAIN_ANSWER and not elsewhere
 
 
-def _answered(
-    question: PersonQuestion, event: Event, parsed: ParsedMessage, *, plain: bool
-) -> PersonQuestion:
-    return msgspec.structs.replace(question, answered_by=parsed.author.id, answer=event.id, plain=plain)
+def _answered(question: PersonQuestion, line: OpenLine, *, plain: bool) -> PersonQuestion:
+    by, answer = line.parsed.author.id, line.event.id
+    return msgspec.structs.replace(question, answered_by=by, answer=answer, plain=plain)
 
 
 def called_back(obligations: Iterable[Obligation], by: str) -> list[records.Written]:

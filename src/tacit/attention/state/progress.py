@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.ledger.ports import Lists, no_lists
+
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
@@ -26,10 +28,10 @@ class ProgressReports:
     def __init__(
         self,
         latest: MutableMapping[tuple[str, str], records.Progress] | None = None,
-        moved: MutableMapping[str, tuple[str, ...]] | None = None,
+        moved: Lists[str, str] | None = None,
     ) -> None:
         self._latest: MutableMapping[tuple[str, str], records.Progress] = {} if latest is None else latest
-        self._moved: MutableMapping[str, tuple[str, ...]] = {} if moved is None else moved
+        self._moved: Lists[str, str] = no_lists() if moved is None else moved
 
     def apply(self, record: records.Progress) -> None:
         """Fold a report; one that goes backwards changes nothing."""
@@ -37,10 +39,10 @@ class ProgressReports:
         if known is not None and record.progress < known.progress:
             return
         self._latest[record.session, record.token] = record
-        others = [token for token in self._moved.get(record.session, ()) if token != record.token]
+        others = [token for token in self._moved[record.session] if token != record.token]
         self._moved[record.session] = (*others, record.token)[-KEPT_TOKENS:]
 
     def of_session(self, session: str) -> list[records.Progress]:
         """What a session last reported, one report a token; what moved last comes first."""
-        tokens = reversed(self._moved.get(session, ()))
+        tokens = reversed(self._moved[session])
         return [found for token in tokens if (found := self._latest.get((session, token))) is not None]

@@ -57,17 +57,14 @@ class RoomQuestion:
 class RoomQuestions:
     """Every question to the room that nobody has answered."""
 
-    __slots__ = ("_open",)
+    __slots__ = ("open",)
 
     def __init__(self, questions: MutableMapping[str, RoomQuestion] | None = None) -> None:
-        self._open: MutableMapping[str, RoomQuestion] = {} if questions is None else questions
+        self.open: MutableMapping[str, RoomQuestion] = {} if questions is None else questions
+        """By event."""
 
     def __iter__(self) -> Iterator[RoomQuestion]:
-        return iter(sorted(self._open.values(), key=lambda one: (one.at, one.event_id)))
-
-    def get(self, event_id: str) -> RoomQuestion | None:
-        """The question of that event, if it is open."""
-        return self._open.get(event_id)
+        return iter(sorted(self.open.values(), key=lambda one: (one.at, one.event_id)))
 
     def asked(self, event: Event, at: Moment, decisions: Decisions) -> None:
         """A question to nobody in particular opens one."""
@@ -81,15 +78,14 @@ class RoomQuestions:
             and parsed.conversation.thread is None
             and decisions.common.situation is Situation.OPEN_REQUEST
         ):
-            self._open[event.id] = RoomQuestion(event.id, parsed.by, parsed.conversation.id, at)
-            for oldest in list(self)[: max(0, len(self._open) - MOST_OPEN)]:
-                del self._open[oldest.event_id]
+            self.open[event.id] = RoomQuestion(event.id, parsed.by, parsed.conversation.id, at)
+            for oldest in list(self)[: max(0, len(self.open) - MOST_OPEN)]:
+                del self.open[oldest.event_id]
 
     def said(self, event: Event, parsed: ParsedMessage) -> None:
         """A later line may answer what is open, or take it back."""
-        questions = list(self._open.values())
-        above = (answered_in(event) or event.data.get("reply_to")) if questions else None
-        for one in questions:
+        above = answered_in(event) or event.data.get("reply_to")
+        for one in list(self.open.values()):
             if above == one.event_id:
                 ends = parsed.by != one.by or parsed.intent in _ENDS
             elif parsed.conversation.id != one.channel or isinstance(above, str):
@@ -98,19 +94,18 @@ class RoomQuestions:
                 ends = parsed.intent in _ENDS
             else:
                 named = parsed.target.people | parsed.target.agents
-                ends = one.by in named or (parsed.intent in _ANSWERS and not parsed.target.anybody)
+                ends = one.by in named or (parsed.intent in _ANSWERS and not parsed.target.is_aimed)
             if ends:
-                del self._open[one.event_id]
+                del self.open[one.event_id]
 
     def given(self, event_id: str, session: str, at: Moment) -> None:
-        """It was offered to one more."""
-        known = self._open.get(event_id)
-        if known is not None:
-            self._open[event_id] = replace(known, at=at, offered=(*known.offered, session))
+        """One that is open was offered to one more."""
+        known = self.open[event_id]
+        self.open[event_id] = replace(known, at=at, offered=(*known.offered, session))
 
     def ended(self, event_id: str) -> None:
         """Somebody has it, or it is there no more."""
-        self._open.pop(event_id, None)
+        self.open.pop(event_id, None)
 
 
 def offer_at(question: RoomQuestion, settings: Settings) -> Moment | None:

@@ -87,53 +87,58 @@ def answered_by(obligations: Iterable[Obligation]) -> frozenset[str]:
     )
 
 
+class MessageForm(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """One form of a message that was edited or taken back."""
+
+    first: str = ""
+    """Its first form; empty when this is it."""
+    following: str = ""
+    """What replaced it; of a first form straight the newest one. Empty when this is the newest."""
+    deleted: bool = False
+
+
+_ONLY: Final = MessageForm()
+"""What nothing is kept of was neither edited nor taken back."""
+
+
 class Versions:
     """Which event replaced which, folded from edits and deletes.
 
     The first form leads straight to the newest one and each edit straight to the first form, however often a
-    message was edited. A ledger that was folded before that was so holds plain chains; they are followed.
+    message was edited.
     """
 
-    __slots__ = ("_deleted", "_first", "_next")
+    __slots__ = ("_forms",)
 
-    def __init__(
-        self,
-        following: MutableMapping[str, str] | None = None,
-        deleted: MutableMapping[str, bool] | None = None,
-        first: MutableMapping[str, str] | None = None,
-    ) -> None:
-        self._next: MutableMapping[str, str] = {} if following is None else following
-        self._deleted: MutableMapping[str, bool] = {} if deleted is None else deleted
-        self._first: MutableMapping[str, str] = {} if first is None else first
+    def __init__(self, forms: MutableMapping[str, MessageForm] | None = None) -> None:
+        self._forms: MutableMapping[str, MessageForm] = {} if forms is None else forms
 
     def edited(self, event_id: str, by: str) -> None:
         """Fold an edit; one that is known changes nothing (a first harness makes the house look back)."""
-        first = latest = self.first(event_id)
-        if by == first or self._first.get(by) is not None:
+        first, edit = self.first(event_id), self._forms.get(by, _ONLY)
+        if by == first or edit.first:
             return
-        while (following := self._next.get(latest)) is not None:
-            if following == by:
-                return
-            latest = following
-        self._next[latest] = by
-        self._next[first] = by
-        self._first[by] = first
+        for one in dict.fromkeys((first, self.latest(first))):
+            known = self._forms.get(one, _ONLY)
+            self._forms[one] = msgspec.structs.replace(known, following=by)
+        self._forms[by] = msgspec.structs.replace(edit, first=first)
 
     def deleted(self, event_id: str) -> None:
         """Fold a delete; it takes back the message in every form."""
-        self._deleted[self.latest(event_id)] = True
-        self._deleted[event_id] = True
+        for one in dict.fromkeys((event_id, self.latest(event_id))):
+            known = self._forms.get(one, _ONLY)
+            self._forms[one] = msgspec.structs.replace(known, deleted=True)
 
     def first(self, event_id: str) -> str:
         """The id of the first form, as far as the fold knows it."""
-        return self._first.get(event_id) or event_id
+        return self._forms.get(event_id, _ONLY).first or event_id
 
     def latest(self, event_id: str) -> str:
         """The id of the newest form."""
-        event_id = self.first(event_id)
-        while (following := self._next.get(event_id)) is not None:
-            event_id = following
-        return event_id
+        form = self._forms.get(event_id, _ONLY)
+        if form.first:
+            event_id, form = form.first, self._forms.get(form.first, _ONLY)
+        return form.following or event_id
 
     def replaced_by(self, event_id: str) -> str | None:
         """The newest form, if it is another one."""
@@ -146,11 +151,13 @@ class Versions:
 
     def shown(self, event_id: str) -> str | None:
         """The id of the newest form, in which the message is shown; None when it was taken back."""
+        form = self._forms.get(event_id)
+        if form is None:
+            return event_id
         latest = self.latest(event_id)
-        gone = self._deleted.get(latest) or (latest != event_id and self._deleted.get(event_id))
-        return None if gone else latest
+        return None if form.deleted or self._forms.get(latest, _ONLY).deleted else latest
 
     def is_superseded(self, event_id: str) -> bool:
         """Can it no longer be answered?"""
-        # What nothing replaced is the newest form: there is no later one to ask.
-        return self._next.get(event_id) is not None or bool(self._deleted.get(event_id))
+        form = self._forms.get(event_id, _ONLY)
+        return bool(form.following) or form.deleted

@@ -22,6 +22,7 @@ from tacit.attention.state import records
 from tacit.attention.state.versions import REASSIGNED
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Disposition, Policy
+from tacit.ledger.ports import Lists, no_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping
@@ -181,12 +182,12 @@ class Works:
     def __init__(
         self,
         pieces: MutableMapping[tuple[str, str], PieceOfWork] | None = None,
-        by_event: MutableMapping[str, tuple[str, ...]] | None = None,
-        ended: MutableMapping[str, tuple[str, ...]] | None = None,
+        by_event: Lists[str, str] | None = None,
+        ended: Lists[str, str] | None = None,
     ) -> None:
         self._pieces: MutableMapping[tuple[str, str], PieceOfWork] = {} if pieces is None else pieces
-        self._by_event: MutableMapping[str, tuple[str, ...]] = {} if by_event is None else by_event
-        self._ended: MutableMapping[str, tuple[str, ...]] = {} if ended is None else ended
+        self._by_event: Lists[str, str] = no_lists() if by_event is None else by_event
+        self._ended: Lists[str, str] = no_lists() if ended is None else ended
 
     # -- what can be asked
 
@@ -196,7 +197,7 @@ class Works:
 
     def of_event(self, event_id: str) -> list[PieceOfWork]:
         """Everybody's work on an event."""
-        return [self._pieces[event_id, session] for session in self._by_event.get(event_id, ())]
+        return [self._pieces[event_id, session] for session in self._by_event[event_id]]
 
     def __iter__(self) -> Iterator[PieceOfWork]:
         """What is open."""
@@ -204,7 +205,7 @@ class Works:
 
     def ended_of(self, session: str) -> list[PieceOfWork]:
         """What a session ended last, the newest first."""
-        found = (self._pieces.get((one, session)) for one in reversed(self._ended.get(session, ())))
+        found = (self._pieces.get((one, session)) for one in reversed(self._ended[session]))
         return [piece for piece in found if piece is not None and not piece.is_open]
 
     # -- the fold
@@ -353,17 +354,18 @@ class Works:
 
     def _end(self, piece: PieceOfWork, state: WorkState, at: Moment, *, to: str = "") -> None:
         self._put(replace(piece, state=state, ended=at, updated=at, to=to, position=0, retry_at=None))
-        others = [one for one in self._ended.get(piece.session, ()) if one != piece.event_id]
+        others = [one for one in self._ended[piece.session] if one != piece.event_id]
         self._ended[piece.session] = (*others, piece.event_id)[-KEPT_ENDED:]
 
     def _put(self, piece: PieceOfWork) -> None:
         if len(piece.message) > LONGEST_MESSAGE or len(piece.code) > LONGEST_CODE:
             piece = replace(piece, message=piece.message[:LONGEST_MESSAGE], code=piece.code[:LONGEST_CODE])
-        known = self._by_event.get(piece.event_id, ())
-        if piece.session not in known:
-            self._by_event[piece.event_id] = tuple(sorted({*known, piece.session}))
-        if self._pieces.get((piece.event_id, piece.session)) != piece:
-            self._pieces[piece.event_id, piece.session] = piece
+        sessions = self._by_event[piece.event_id]
+        if piece.session not in sessions:
+            self._by_event[piece.event_id] = tuple(sorted({*sessions, piece.session}))
+        elif self._pieces[piece.event_id, piece.session] == piece:
+            return
+        self._pieces[piece.event_id, piece.session] = piece
 
 
 def _taken_up(piece: PieceOfWork, at: Moment) -> PieceOfWork:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LOCK: Final = "lock"
 PATIENCE_SECONDS: Final = 10.0
 """How long one waits for what a killed holder left behind."""
 
@@ -30,7 +31,7 @@ class FolderLock:
         self, folder: Path, *, purpose: str, otherwise: str = "choose another folder with --data"
     ) -> None:
         """`otherwise` is what a second process can do instead of waiting for the first to end."""
-        self._path = folder / "lock"
+        self._path = folder / LOCK
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             self._take()
@@ -92,10 +93,20 @@ class FolderLock:
         os.close(self._handle)
 
 
+class InheritedLock(FolderLock):
+    """The lock of the process that has started this one, by the open file that holds it for both."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def release(self) -> None:
+        """It is let go of with this process."""
+
+
 def is_held(folder: Path) -> bool:
     """Does a live process hold the folder's lock? Asked without taking it from anybody who is about to."""
     try:
-        handle = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:

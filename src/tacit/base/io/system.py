@@ -46,6 +46,7 @@ class SteadyClock:
         self._clocks = clocks
         self._lock = threading.Lock()
         self._last = known or begun(*clocks())
+        self._stamped = Moment(0)
         self.jumps = 0
         self.on_jump: Callable[[int], None] = lambda _by: None
 
@@ -67,9 +68,15 @@ class SteadyClock:
         """Go on from what was stamped already, where that is later: a clock that lags is a jump, too."""
         with self._lock:
             lags = moment - self._last.at
+            self._stamped = max(self._stamped, moment)
             self._last = not_before(self._last, moment)
         if lags >= LEAST_JUMP:
             self._jumped(-lags)
+
+    def begin_anew(self) -> None:
+        """Go by the wall again, which was wrong and is not any more; for who has stamped nothing by it."""
+        with self._lock:
+            self._last = not_before(begun(*self._clocks()), self._stamped)
 
     def _jumped(self, by: int) -> None:
         self.jumps += 1

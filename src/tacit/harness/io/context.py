@@ -14,7 +14,7 @@ from tacit.harness.chat_tools import named, takes
 from tacit.harness.naming import Named, company, may_name, named_in
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from tacit.base.ports import Clock
     from tacit.c2a.io.session import AgentSession
@@ -81,9 +81,9 @@ class HarnessContext:
     work_changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a piece of work may stand otherwise than the hub was told."""
 
-    async def write(self, work: Callable[[StoreTransaction], None]) -> None:
+    def write(self, work: Callable[[StoreTransaction], None]) -> Coroutine[Any, Any, None]:
         """One synced transaction, off the loop."""
-        await asyncio.to_thread(self.store.write, work)
+        return asyncio.to_thread(self.store.write, work)
 
     async def said(self, key: str, state: str, result: str = "") -> None:
         """Keep how a send went."""

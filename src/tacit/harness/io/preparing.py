@@ -68,7 +68,7 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
 def _scrolled(context: HarnessContext, turn: ModelTurn, lines: Sequence[Earlier]) -> ModelTurn:
     """The question with those of the lines before it that belong to it."""
     carrier, first = turn.events[-1], turn.events[0]
-    place = (session_name(turn.audience, turn.slot), carrier.conversation)
+    place = (session_name(carrier.audience, turn.slot), carrier.conversation)
     known = None if turn.fresh else context.shown_up_to.get(place)
     window = scrolled_back(first, lines, context.name, shown_up_to=known)
     context.showing[turn.id] = (place, carrier.sequence)

@@ -232,11 +232,6 @@ class Store:
         row = self._row("SELECT session_id FROM sessions WHERE audience = ?", (audience,))
         return str(row[0]) if row else None
 
-    def note(self, name: str) -> str | None:
-        """Something small, kept by name."""
-        row = self._row("SELECT value FROM notes WHERE name = ?", (name,))
-        return str(row[0]) if row else None
-
 
 def _damaged(path: Path) -> Corrupt:
     hint = f"move {path} away and join again: {_AFRESH}"
@@ -342,10 +337,6 @@ class StoreTransaction:
             "(SELECT audience FROM sessions ORDER BY used DESC LIMIT ?)",
             (KEPT_SESSIONS,),
         )
-
-    def note(self, name: str, value: str) -> None:
-        """Keep something small by name."""
-        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def forget(self, now: Moment) -> None:
         """Let go of what was done longer than a week ago (C2A-162), and of costs that nobody asks for."""

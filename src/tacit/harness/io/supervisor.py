@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.base.errors import Bug, Corrupt, Refused, TacitError
-from tacit.base.io.system import SystemClock
-from tacit.base.moment import rfc3339
+from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.c2a.retry import Pace
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class SupervisedAgent:
 class AgentLog:
     """One agent's log: a line of JSON for each thing that happened, in files that do not grow for ever."""
 
-    def __init__(self, path: Path, also: Teller) -> None:
+    def __init__(self, path: Path, also: Teller | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._handler = RotatingFileHandler(
             path, maxBytes=LOG_BYTES, backupCount=3, encoding="utf-8", delay=True
@@ -55,9 +54,12 @@ class AgentLog:
 
     def __call__(self, what: str, **data: object) -> None:
         """Write a line, and pass it on."""
-        line = msgspec.json.encode({"ts": rfc3339(SystemClock().now()), "what": what, **data}, enc_hook=str)
-        self._handler.emit(logging.LogRecord("tacit.harness", logging.INFO, "", 0, line.decode(), (), None))
-        self._also(what, **data)
+        record = logging.LogRecord("tacit.harness", logging.INFO, "", 0, "", (), None)
+        ts = rfc3339(Moment(int(record.created * SECOND)))
+        record.msg = msgspec.json.encode({"ts": ts, "what": what, **data}, enc_hook=str).decode()
+        self._handler.emit(record)
+        if self._also is not None:
+            self._also(what, **data)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -67,7 +69,7 @@ class AgentLog:
 class KeptAgent:
     """One agent, run until it is asked to stop or is given up; started again with pauses when it falls."""
 
-    def __init__(self, agent: SupervisedAgent, tell: Teller, *, pace: Pace = RESTARTS) -> None:
+    def __init__(self, agent: SupervisedAgent, tell: Teller | None, *, pace: Pace = RESTARTS) -> None:
         self.agent = agent
         self.failed: TacitError | None = None
         """Why it was given up."""
@@ -134,7 +136,7 @@ class Supervisor:
     """Runs a team until it is asked to stop."""
 
     def __init__(
-        self, agents: list[SupervisedAgent], tell: Callable[[str], Teller], *, pace: Pace = RESTARTS
+        self, agents: list[SupervisedAgent], tell: Callable[[str], Teller | None], *, pace: Pace = RESTARTS
     ) -> None:
         """`tell` gives, for an agent's name, whoever wants to hear of it."""
         self._kept = [KeptAgent(agent, tell(agent.name), pace=pace) for agent in agents]

@@ -41,6 +41,7 @@ class Following:
     async def begin(self) -> None:
         """Find the place to begin; everything that can be refused is refused here."""
         await operations.group_of(self._hub, self._credential, self._request.group_id)
+        await self._hub.ledger.stay_awake(self._request.group_id)
         page = await self._read(self._wanted, 1)
         self.at = page.events[0].seq - 1 if page.events else page.next_seq
 

@@ -166,7 +166,7 @@ class Activities:
 
         def is_known(reader: Reader) -> bool:
             attention = Archive.on(reader, reader.group(link.group_id)).attention
-            known = attention.turns.get((event.event_id, link.session), ())
+            known = attention.turns[event.event_id, link.session]
             return any(one.turn == told.turn for one in known)
 
         async with self._summing:  # an end that was not heard to arrive is told again

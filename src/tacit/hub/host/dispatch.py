@@ -156,7 +156,7 @@ def _obligations(attention: Attention, wanted: Wanted) -> list[tuple[Obligation,
         found = obligations.get(wanted.event_id, session)
         return [(found, not wanted.recalled)] if found is not None else []
     # First what was called back while the session was away, then what it has not had.
-    recalled = [obligations.get(one, session) for one in attention.recalled.get(session, ())]
+    recalled = [obligations.get(one, session) for one in attention.recalled[session]]
     back = [(obligation, True) for obligation in recalled if obligation is not None]
     return back + [(obligation, True) for obligation in obligations.waiting_of(session)]
 

@@ -60,9 +60,7 @@ TRIED_AGAIN: Final = SECOND
 def _next_due(reader: Reader, among: frozenset[str] | None = None) -> list[tuple[Moment, str]]:
     """When time next brings something, for each group that has sessions."""
     found: list[tuple[Moment, str]] = []
-    for group in reader.groups():
-        if among is not None and group.group_id not in among:
-            continue
+    for group in reader.groups(among):
         attention = Archive.on(reader, group).attention
         due = timers.next_due(attention) if attention.sessions else None
         if due is not None:
@@ -351,6 +349,7 @@ class Host:
         What is new while the agreement is written down waits in the ledger: the link is known only when the
         older deliveries are first in its queue, so that none overtakes another (C2A-008).
         """
+        await self._ledger.stay_awake(link.group_id)
         await self.record_session(link)
         key = (link.group_id, link.session)
         self._supersede(key)
@@ -406,10 +405,13 @@ class Host:
         if self.acts(group_id) and not self._ledger.is_closing:
             self._ledger.submit(SetPresence(group_id, sessions), lambda _outcome: None)
 
-    def tell_writer_anew(self) -> None:
-        """The writer was started again, or is another one, and knows nobody."""
+    def begin_anew(self) -> None:
+        """The writer was started again: it knows nobody, and nobody may have heard what it wrote last."""
         for group_id in self._present:
             self.tell_writer(group_id)
+        for group_id, session in self._links:
+            self.dispatch.want(group_id, Wanted(session))
+        self.wake(filter(self.acts, self._present))
 
     async def record_session(self, link: Link) -> None:
         """Write down what was agreed, when it differs from what is known."""

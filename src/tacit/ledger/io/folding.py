@@ -15,7 +15,6 @@ import msgspec
 from tacit.base.errors import TacitError
 from tacit.base.io.sqlite import DAMAGED, FAILED
 from tacit.ledger import projection
-from tacit.ledger.io.read_model import View
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
 from tacit.ledger.ports import JournalEntry
@@ -74,7 +73,7 @@ def fold_all(connection: apsw.Connection, writer: Writer) -> int:
     for number, group_id, _last, _chain in groups_on(connection):
         group = Group(group_id, number)
         for seq, event_id, kind, _link, raw, _salt in rows_on(connection, number):
-            refold(writer, group, JournalEntry(seq, event_id, kind, raw), View(writer, group))
+            refold(writer, group, JournalEntry(seq, event_id, kind, raw), writer.views[group.number])
             count += 1
             if count % STEP == 0:
                 writer.flush_model()

@@ -91,6 +91,9 @@ class SqliteJournal:
         """Nothing: who has the file has every event."""
         return iter(())
 
+    def require_current(self, group_id: str) -> None:
+        """Nothing to ask: who has the file has every event."""
+
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
         self._kinds.clear()

@@ -284,11 +284,17 @@ class ReadModel:
         if known is not None or raw is None:
             return known
         found = one(self.connection, "WHERE e.id=? AND e.pos>>40=?", (raw, number))
-        if found is not None and len(found.raw) <= RECENT_BYTES:
+        if found is not None:
+            self._remember(number, found)
+        return found
+
+    def _remember(self, number: int, found: StoredEvent) -> None:
+        """It was asked for, and may soon be asked for by its id."""
+        key = (number, found.event_id)
+        if key not in self._recent and len(found.raw) <= RECENT_BYTES:
             while len(self._recent) >= RECENT:
                 del self._recent[next(iter(self._recent))]
             self._recent[key] = found
-        return found
 
     def at(self, number: int, seq: int) -> StoredEvent | None:
         """An event of a group by its position."""
@@ -298,6 +304,8 @@ class ReadModel:
     def messages(self, number: int, limit: int) -> list[StoredEvent]:
         """The last messages of a group, oldest first."""
         known = messages_before(self.connection, number << SHIFT, (number + 1) << SHIFT, limit)
+        for found in reversed(known):
+            self._remember(number, found)
         staged = [
             found
             for (group, _), found in self._by_seq.items()
@@ -404,15 +412,14 @@ def readable_blob(connection: apsw.Connection, number: int, path: str, reader: s
     return blob if allowed else None
 
 
-class View:
-    """One group's look-ups for the rules (the `Lookup` port)."""
+class Glance:
+    """Look-ups of single events in one group, as the rules make them; on a reader's connection too."""
 
-    __slots__ = ("_model", "_number", "_writer")
+    __slots__ = ("_model", "_number")
 
-    def __init__(self, writer: Writer, group: Group) -> None:
-        self._writer = writer
-        self._model = writer.model
-        self._number = group.number
+    def __init__(self, model: ReadModel, number: int) -> None:
+        self._model = model
+        self._number = number
 
     def event(self, event_id: str) -> StoredEvent | None:
         """The event with this id, in this group."""
@@ -429,6 +436,16 @@ class View:
     def submission(self, by: str, client_id: str) -> Earlier | None:
         """The last submission under this idempotency key."""
         return self._model.submission(self._number, by, client_id)
+
+
+class View(Glance):
+    """All of one group's look-ups for the rules (the `Lookup` port), on the writer's model."""
+
+    __slots__ = ("_writer",)
+
+    def __init__(self, writer: Writer, number: int) -> None:
+        super().__init__(writer.model, number)
+        self._writer = writer
 
     def mark(self, mark: str, target: int, actor: str, detail: str = "") -> tuple[int, bool] | None:
         """The event that set a mark, and whether it still holds."""
@@ -457,6 +474,18 @@ class View:
     def require_source(self, group_id: str, event_id: str, reader: str) -> None:
         """Refuses unless it is an event of another group that `reader` may read."""
         self._writer.require_source(group_id, event_id, reader)
+
+
+class Views(dict[int, View]):
+    """The views of a writer's groups, by number, each made when it is first asked for."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def __missing__(self, number: int) -> View:
+        view = self[number] = View(self._writer, number)
+        return view
 
 
 def require_readable(model: ReadModel, group: Group, event_id: str, reader: str) -> None:

@@ -23,10 +23,10 @@ from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
-from tacit.ledger.io import derived
+from tacit.ledger.io import derived, noted
 from tacit.ledger.io.audience_index import AudienceIndex, expressions
 from tacit.ledger.io.groups import is_member, load_group
-from tacit.ledger.io.read_model import ReadModel, readable_blob
+from tacit.ledger.io.read_model import Glance, ReadModel, readable_blob
 from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.projection import first_form
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from tacit.ledger.cursor import Selection
     from tacit.ledger.io.salvage import Salvage
-    from tacit.ledger.ports import Blob, Earlier, StoredEvent
+    from tacit.ledger.ports import Blob, StoredEvent
     from tacit.ledger.state import Group
 
 T = TypeVar("T")
@@ -82,32 +82,6 @@ def _step(limit: int | None) -> int:
     return CHUNK if limit is None else min(CHUNK, limit)
 
 
-class Glance:
-    """Look-ups of single events in one group, as the rules make them, on a reader's connection."""
-
-    __slots__ = ("_model", "_number")
-
-    def __init__(self, connection: apsw.Connection, number: int) -> None:
-        self._model = ReadModel(connection)
-        self._number = number
-
-    def event(self, event_id: str) -> StoredEvent | None:
-        """The event with this id, in this group."""
-        return self._model.event(self._number, event_id)
-
-    def at(self, seq: int) -> StoredEvent | None:
-        """The event at this position, in this group."""
-        return self._model.at(self._number, seq)
-
-    def messages(self, limit: int) -> list[StoredEvent]:
-        """The last messages, oldest first."""
-        return self._model.messages(self._number, limit)
-
-    def submission(self, by: str, client_id: str) -> Earlier | None:
-        """The last submission under this idempotency key."""
-        return self._model.submission(self._number, by, client_id)
-
-
 class Reader:
     """Queries on one read-only connection; used by one thread at a time."""
 
@@ -116,6 +90,7 @@ class Reader:
         self._salvage = salvage
         self._damaged: list[int] = []
         self._hurt: tuple[str, ...] = ()
+        self._may_lack: bool | None = None
 
     def damaged_tables(self) -> tuple[str, ...]:
         """Which tables that are derived from the events are damaged; looked for once they are."""
@@ -129,7 +104,7 @@ class Reader:
 
     def glance(self, group: Group) -> Glance:
         """Look-ups of single events."""
-        return Glance(self._connection, group.number)
+        return Glance(ReadModel(self._connection), group.number)
 
     @contextmanager
     def snapshot(self) -> Generator[None]:
@@ -142,18 +117,28 @@ class Reader:
                 self._connection.execute("ROLLBACK")
 
     def group(self, group_id: str) -> Group:
-        """A group; refuses an unknown one."""
+        """A group, all of it that this node knows of; refuses an unknown one."""
+        self._require_all((group_id,))
         group = load_group(self._connection, group_id)
         if group is None:
             raise missing("group", "no such group", "CCCS-007")
         return group
+
+    def _require_all(self, only: Iterable[str] | None) -> None:
+        """Every read of a group begins with the group: here it is made sure that no part of it is missing."""
+        if self._may_lack is None:
+            self._may_lack = noted.is_kept(self._connection)
+        if self._may_lack:
+            noted.require_all(self._connection, only)
 
     def is_member(self, group_id: str, principal: str) -> bool:
         """Is this an actor that is in the group now, or one of its people?"""
         return is_member(self._connection, group_id, principal)
 
     def groups(self, only: Iterable[str] | None = None) -> list[Group]:
-        """All groups, or only these, oldest first."""
+        """All groups, or only these, oldest first; each as `group` gives it."""
+        only = None if only is None else tuple(only)
+        self._require_all(only)
         if only is None:
             rows = self._connection.execute("SELECT group_id FROM groups").fetchall()
             only = (row[0] for row in rows)

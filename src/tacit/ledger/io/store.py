@@ -88,6 +88,12 @@ class Options:
     """How what was taken back goes from there."""
     blobs: Callable[[Path, Entropy], BlobFolder] = BlobFolder
     """Where the bytes of blobs are: in a folder, which may be a cache too."""
+    lock: FolderLock | None = None
+    """The folder's lock, where the process that has started this one holds it."""
+
+    def locked(self, folder: Path) -> FolderLock:
+        """The folder's lock, taken unless it is held for us."""
+        return self.lock or FolderLock(folder, purpose=self.purpose)
 
 
 class OpenWriter:
@@ -146,38 +152,44 @@ class Store:
         *,
         engine: Callable[[apsw.Connection], Engine] | None = None,
         elsewhere: Callable[[Store], WriterTransport] | None = None,
+        makes_ready: bool = True,
     ) -> None:
         """`engine` is the fold above the ledger.
 
-        `elsewhere` gives the way to a writer outside this process.
+        `elsewhere` gives the way to a writer outside this process; unless `makes_ready`, it is that one who
+        makes the file, and has done so when `elsewhere` returns.
         """
         self.options = options or Options()
         self.folder = folder
         self.path = folder / DATABASE
         self.blobs_folder = folder / BLOBS
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.lock = FolderLock(folder, purpose=self.options.purpose)
+        self.lock = self.options.locked(folder)
+        self._torn: torn.Torn | None = None
+        self._embedded: OpenWriter | None = None
         try:
-            self._torn = None
-            if self.options.keeps_torn:
-                self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
-            self._make_ready(engine)
-            self._embedded = OpenWriter(self.path, self.options, engine) if elsewhere is None else None
+            if makes_ready:
+                self._make_ready(engine)
+            if elsewhere is None:
+                self._embedded = OpenWriter(self.path, self.options, engine)
+            self.blobs = self.options.blobs(self.blobs_folder, self.options.entropy)
+            if self.options.lock is None:
+                self.blobs.prepare()
+            self.transport: WriterTransport = self._thread() if elsewhere is None else elsewhere(self)
         except (*DAMAGED, *FAILED) as error:
             self.lock.release()
             raise _as_fault(self.path, error, "the ledger cannot be opened") from error
         except BaseException:
             self.lock.release()
             raise
-        self.blobs = self.options.blobs(self.blobs_folder, self.options.entropy)
-        self.blobs.prepare()
-        self.transport: WriterTransport = self._thread() if elsewhere is None else elsewhere(self)
         self._readers: SimpleQueue[Reader] = SimpleQueue()
         self._reader_connections: list[apsw.Connection] = []
         for _ in range(self.options.readers):
             connection = connect(self.path, readonly=True)
             self._reader_connections.append(connection)
             self._readers.put(Reader(connection, Salvage(self.path)))
+        if not makes_ready:
+            self._go_on_from(self._reader_connections[0])
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._closed = False
         self.on_closed: Callable[[], None] = lambda: None
@@ -185,6 +197,8 @@ class Store:
 
     def _make_ready(self, engine: Callable[[apsw.Connection], Engine] | None) -> None:
         """Bring tables and folds to the newest version, look at every group's end, start a torn log anew."""
+        if self.options.keeps_torn:
+            self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
         checked = self.options.vfs is None
         if checked and self.path.exists():
             self._make_sure_of_checksums()
@@ -254,16 +268,6 @@ class Store:
     def writer(self) -> Writer:
         """The writer, when it stands in this process."""
         return self._opened().writer
-
-    def watch_missed(self, missed: Callable[[Sequence[Committed], bool], None]) -> None:
-        """Be told, on the writer's thread, of what was written without an outcome (`Writer.on_missed`)."""
-        if self._embedded is not None:
-            self._embedded.writer.on_missed = missed
-
-    @property
-    def is_unsettled(self) -> bool:
-        """Does the writer wait to learn the fate of an earlier batch?"""
-        return self._embedded is not None and self._embedded.writer.is_unsettled
 
     def start(self, deliver: Deliver | None = None) -> None:
         """Begin to write. Without a loop to deliver to, outcomes are handed over where they arrive."""
@@ -348,6 +352,14 @@ class Store:
                 return query(reader)
         finally:
             self._readers.put(reader)
+
+    def is_erasing(self) -> bool:
+        """Has content that was taken back still to go from somewhere? Waits for no reader."""
+        try:
+            with closing(connect(self.path, readonly=True)) as connection:
+                return erasure.is_pending(connection)
+        except (*FAILED, *DAMAGED):
+            return True  # nobody knows; whoever opens the file next finds out
 
     def new_group_id(self) -> str:
         """A fresh group id: the milliseconds, then chance, which keeps those of one millisecond apart."""

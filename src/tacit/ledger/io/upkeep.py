@@ -23,6 +23,7 @@ from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damag
 from tacit.base.moment import parse_rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
+from tacit.ledger.io import noted
 from tacit.ledger.io.folding import STEP, fold_all, groups_on, note_version, rows_on
 from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.renewal import renew
@@ -89,12 +90,14 @@ def export(folder: Path, group_id: str | None = None, *, proof: bool = False) ->
     """Every event as one line of JSON, group after group, in append order.
 
     With `proof` a last line says where the hashes of each group end, at the same moment, and lines between
-    hold the salts that those are made with.
+    hold the salts that those are made with. Raises `Behind` when a node has only noted part of it.
     """
     connection = connect(folder / DATABASE, readonly=True)
     try:
         if proof:
             connection.execute("BEGIN")
+        if noted.is_kept(connection):
+            noted.require_all(connection, None if group_id is None else (group_id,))
         yield from events_on(connection, group_id, salts=proof)
         if proof:
             ends = ends_on(connection)

@@ -32,7 +32,7 @@ from tacit.ledger.io import derived, torn
 from tacit.ledger.io.blobs import BlobFolder
 from tacit.ledger.io.folding import fold_all, groups_on, rows_on
 from tacit.ledger.io.journal import FIRST_LINK, link
-from tacit.ledger.io.reader import Glance
+from tacit.ledger.io.read_model import Glance, ReadModel
 from tacit.ledger.io.schema import PROJECTIONS, STREAM
 from tacit.ledger.io.store import DATABASE, lost_checksums
 from tacit.ledger.io.writer import Writer
@@ -221,7 +221,7 @@ def _recorded(
         "SELECT target FROM marks WHERE group_no=? AND mark='delete'", (number,)
     ).fetchall()
     taken_back = {int(row[0]) for row in rows}
-    glance = Glance(connection, number)
+    glance = Glance(ReadModel(connection), number)
     for seq, event_id in gone.items():
         event = glance.event(event_id)
         if event is None or event.kind == QUOTING:

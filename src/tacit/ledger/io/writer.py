@@ -30,7 +30,8 @@ What can go wrong, and what then.
   decided again. Not those whose groups the journal kept: a stream does not roll back, so their events stand,
   come back with what was missed, and their outcomes hold. After `MOST_TRIES` the callers are told to try
   again.
-- The disk fails after the events were kept elsewhere: the same.
+- The disk fails after the events were kept elsewhere: the same. If what was missed cannot be applied either,
+  callers hear that the outcome is not known: they would look in vain for what they were told stands here.
 - The disk fails, at any write or at the sync: nothing of the batch is visible, every caller is answered
   `Unavailable`, all that was remembered is dropped. Whether a commit whose sync failed survives a power cut
   is not known to anybody; a client's `client_id` makes the repeat safe.
@@ -49,7 +50,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tacit.base import ids
-from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
+from tacit.base.errors import Bug, Corrupt, Refused, TacitError, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint, is_damage
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Admitted, Repeat, Settings, admit
@@ -64,11 +65,10 @@ from tacit.ledger.commands import (
     Decided,
     Duplicate,
     GroupCommand,
+    KeptRecord,
     Ping,
     RecordBlob,
     Recorded,
-    groups_of,
-    places_of,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
@@ -78,7 +78,7 @@ from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
-from tacit.ledger.io.read_model import ReadModel, View, require_readable
+from tacit.ledger.io.read_model import ReadModel, Views, require_readable
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, HubRecord, Outcome
     from tacit.ledger.engine import Engine
+    from tacit.ledger.io.read_model import View
     from tacit.ledger.ports import Journal, Missed
     from tacit.ledger.projection import Mark
     from tacit.ledger.submission import Submission
@@ -104,6 +105,7 @@ log: Final = logging.getLogger("tacit.ledger")
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
 MOST_TRIES: Final = 5  # how often commands are decided when others write to their groups all the time
+UNSEEN: Final = "this was shipped, and cannot be kept here now"
 CAUGHT_UP_BYTES: Final = 4_000_000  # how much one transaction takes in of a node that catches up
 
 
@@ -128,6 +130,7 @@ class Writer:
         self._journal = journal or SqliteJournal(connection)
         self.model: Final = ReadModel(connection)
         """The look-ups of the open batch."""
+        self.views: Final = Views(self)
         self._uuid = ids.Uuid7()
         self._chance = EventChance(entropy)
         self._groups: dict[str, Group] = {}
@@ -154,8 +157,11 @@ class Writer:
             return self._committed(commands)
         except Again as again:
             outcomes = self._decide_again(commands, again.outcomes)
-        if self._behind:  # who hears that it was written may look for it at once
-            self._fault_in_catching_up()
+        # Who hears that it was written may look for it at once.
+        if self._behind and self._fault_in_catching_up() is not None:
+            self._told.clear()
+            unseen = Unavailable(UNSEEN, unknown=True)
+            return [one if isinstance(one, TacitError) else unseen for one in outcomes]
         return outcomes
 
     @property
@@ -220,17 +226,9 @@ class Writer:
         """Undo the batch; which outcomes hold. What was missed is applied before anything else is decided."""
         self._roll_back()
         self._behind = True
-        found: list[Outcome | None] = []
-        for command, outcome in zip(commands, outcomes, strict=True):
-            groups = groups_of(command, outcome)
-            if faults := [failed[group] for group in groups if failed and group in failed]:
-                found.append(faults[0])
-            elif groups and groups <= kept:
-                found.append(outcome)
-                self._told |= places_of(outcome)
-            else:
-                found.append(None)
-        return Again(found)
+        again = Again.after(commands, outcomes, kept, failed or {})
+        self._told |= again.places
+        return again
 
     def _in_halves(self, commands: Sequence[Command]) -> Sequence[Outcome]:
         """More than one message can carry: nothing was shipped; try fewer at once."""
@@ -296,7 +294,7 @@ class Writer:
         group = self._groups.get(missed.group_id) or load_group(self._connection, missed.group_id)
         group = self._groups[missed.group_id] = group or Group(missed.group_id)
         self._journal.number(group)
-        view = View(self, group)
+        view = self.views[group.number]
         expected = group.last_seq
         taken: list[Committed] = []
         for entry in missed.entries:
@@ -351,7 +349,7 @@ class Writer:
         if isinstance(record, Ping) and record.writes:
             self._journal.require_open()
         kept = records.keep(self._connection, record, now)
-        if not isinstance(record, Ping):
+        if isinstance(record, KeptRecord):
             self._journal.stage_record(DatedRecord(now, record))
         return kept
 
@@ -392,7 +390,7 @@ class Writer:
         """Refuse all if one is refused; admission changes nothing, so that no trace of the first is left."""
         for submission in submissions:
             group = self._group(submission.group_id)
-            view = View(self, group)
+            view = self.views[group.number]
             if isinstance(admit(submission, group, view, now, self._settings), Admitted) and judged:
                 self._judge(submission, group, view, now)
 
@@ -411,7 +409,9 @@ class Writer:
         if self._engine is None:
             raise Bug("nothing here decides such a command")
         group = self._group(command.group_id)
-        plan = self._engine.plan(command, Snapshot(group, View(self, group), Moment(max(now, group.last_ts))))
+        plan = self._engine.plan(
+            command, Snapshot(group, self.views[group.number], Moment(max(now, group.last_ts)))
+        )
         self._admissible(plan.submissions, now)
         outcomes = self._all(plan.submissions, now)
         return Decided(plan.answer(outcomes), tuple(outcomes))
@@ -420,7 +420,7 @@ class Writer:
         self, submission: Submission, now: Moment, *, creates: bool, judged: bool = False
     ) -> Committed | Duplicate:
         group = Group(submission.group_id) if creates else self._group(submission.group_id)
-        view = View(self, group)
+        view = self.views[group.number]
         outcome = admit(submission, group, view, now, self._settings)
         if isinstance(outcome, Repeat):
             found = view.at(outcome.seq)
@@ -434,7 +434,7 @@ class Writer:
         self._journal.number(group)
         self._groups[group.group_id] = group
         try:
-            return self._append_admitted(submission, outcome, group, View(self, group), now)
+            return self._append_admitted(submission, outcome, group, self.views[group.number], now)
         except Refused as refused:
             raise HalfDone(refused) from refused
 
@@ -536,7 +536,7 @@ class Writer:
         return bool(taken)
 
     def _erase(self, group: Group, target: int, by: str, at: str) -> None:
-        view = View(self, group)
+        view = self.views[group.number]
         first = view.at(target)
         if first is None:
             raise Bug("what was taken back is not there")
@@ -556,9 +556,10 @@ class Writer:
     def fold(self, group: Group, found: StoredEvent, at: Moment) -> None:
         """For the rebuild: let the engine move past an event."""
         if self._engine is not None:
-            self._engine.folded(group, found, at, View(self, group))
+            self._engine.folded(group, found, at, self.views[group.number])
 
     def _group(self, group_id: str) -> Group:
+        self._journal.require_current(group_id)
         group = self._groups.get(group_id) or load_group(self._connection, group_id)
         if group is None:
             raise missing("group", "no such group", "CCCS-007")

@@ -13,13 +13,15 @@ from tacit.base.io.group_commit import GroupCommit
 
 if TYPE_CHECKING:
     from tacit.base.errors import Unavailable
-    from tacit.ledger.commands import Command, Outcome
+    from tacit.ledger.commands import Command, Committed, Outcome
     from tacit.ledger.io.writer import Writer
 
 Done = Callable[[Any], None]
 """Gets the outcome of one command, wherever `deliver` calls it."""
 Deliver = Callable[[Sequence[Done], "Sequence[Outcome]"], None]
 """Hands the outcomes of one commit over, each to its own."""
+OnMissed = Callable[["Sequence[Committed]", bool], None]
+"""Gets events that were written without an outcome of ours, and whether there were records among them."""
 
 
 def deliver_here(callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
@@ -52,6 +54,15 @@ class WriterTransport(Protocol):
     @property
     def log_pages(self) -> int:
         """How long the write-ahead log is."""
+        ...
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Does the writer wait to learn the fate of an earlier batch? The next command asks."""
+        ...
+
+    def watch_missed(self, missed: OnMissed) -> None:
+        """Have `missed` told of what was written without an outcome, where outcomes are delivered."""
         ...
 
     def close(self) -> None:
@@ -104,6 +115,15 @@ class WriterThread:
     def log_pages(self) -> int:
         """How long the write-ahead log is."""
         return self._log_pages()
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Does the writer wait to learn the fate of an earlier batch?"""
+        return self._writer.is_unsettled
+
+    def watch_missed(self, missed: OnMissed) -> None:
+        """Have `missed` told, on the writer's thread."""
+        self._writer.on_missed = missed
 
     def close(self) -> None:
         """Finish what waits, then stop."""

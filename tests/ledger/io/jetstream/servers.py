@@ -96,11 +96,11 @@ class Server:
         self.process.wait(AT_MOST)
 
 
-def one(folder: Path, more: str = "") -> Server:
+def one(folder: Path, more: str = "", name: str = "n1") -> Server:
     """A server alone; `more` is added to its configuration."""
     for attempt in itertools.count():
         try:
-            return Server(folder / f"{attempt}", more=more)
+            return Server(folder / f"{attempt}", name, more=more)
         except PortTaken:
             continue
     raise AssertionError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,8 +39,8 @@ def encrypted(folder: Path) -> str:
 
 
 @contextmanager
-def started(folder: Path, more: str) -> Iterator[Server]:
-    server = one(folder / "server", more)
+def started(folder: Path, more: str = "", name: str = "n1") -> Iterator[Server]:
+    server = one(folder / name, more, name)
     try:
         yield server
     finally:
@@ -161,6 +162,27 @@ def test_a_connection_that_a_server_ends_for_good_is_made_anew(server: Server) -
         stream.close()
         direct.close()
         proxy.close()
+
+
+def test_a_connection_is_let_go_of_though_its_server_is_gone(tmp_path: Path) -> None:
+    with started(tmp_path) as server:
+        connection = NatsConnection([server.url])
+        server.kill()
+        connection.wait(connection.say("nobody.hears", b"what is left"))
+        connection.close()
+
+
+def test_a_server_that_says_nothing_any_more_is_left_for_another(tmp_path: Path) -> None:
+    """As one whose machine lost its power: the connection does not break, it is silent."""
+    with started(tmp_path, name="n1") as n1, started(tmp_path, name="n2") as n2:
+        connection = NatsConnection([n1.url, n2.url], Patience(answer=0.5))
+        try:
+            at, _version = connection.server
+            silent, other = (n1, "n2") if at == "n1" else (n2, "n1")
+            silent.process.send_signal(signal.SIGSTOP)
+            until(lambda: connection.server[0] == other)
+        finally:
+            connection.close()
 
 
 NEEDED = [

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.jetstream.safety import wanted_config
 from tacit.base.nats_access import to_servers
-from tacit.hub.config import BackupPlan, HubConfig, StreamPlan
+from tacit.hub.caller import Caller
+from tacit.hub.config import BackupPlan, HubConfig, Limits, StreamPlan
 from tacit.hub.hub import Hub
 from tacit.hub.metrics import STREAM
 from tests.hub.room import WAIT, running
+from tests.hub.test_turns import endless, read_as
+from tests.hub.test_turns import until as until_so
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import free_port, new_name, one, opened
 from tests.ledger.io.jetstream.test_erasing import on_disk
@@ -119,6 +122,16 @@ async def test_a_hub_whose_servers_are_away_reads_is_not_ready_and_goes_on_when_
         server.kill()
 
 
+async def test_a_hub_that_stops_waits_for_no_read(tmp_path: Path, server: Server) -> None:
+    """It looks whether something is left to do before it gives its groups back: not behind whoever reads."""
+    limits = Limits(read_seconds=3_600.0)
+    async with running(tmp_path / "data", stream=plan(server, new_name()), limits=limits) as room:
+        tasks = [asyncio.create_task(read_as(room, Caller(str(one)), endless())) for one in range(4)]
+        await until_so(lambda: room.server.hub.ledger.turns.waiting >= 2)
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(isinstance(one, Unavailable) for one in ended)
+
+
 async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) -> None:
     permitted = re.search(r"```nats\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert permitted is not None
@@ -182,8 +195,6 @@ def connection_of(hub: Hub) -> Any:
 
 def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     stream = StreamPlan(("nats://127.0.0.1:1",))
-    with pytest.raises(Refused, match="thread"):
-        Hub(HubConfig(tmp_path, stream=stream, writer="process"))
     with pytest.raises(Refused, match="cache"):
         Hub(HubConfig(tmp_path, stream=stream, backups=BackupPlan(tmp_path)))
     with pytest.raises(Refused, match="letters"):

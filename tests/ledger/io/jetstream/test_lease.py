@@ -12,7 +12,7 @@ import pytest
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND, Moment
-from tacit.ledger.commands import Appended, AppendTogether
+from tacit.ledger.commands import Appended, AppendTogether, Awaken
 from tacit.ledger.io.jetstream.cache import NODE, ServedStream
 from tacit.ledger.io.store import Options
 from tests.ledger.io.jetstream.servers import PATIENT, new_name
@@ -104,9 +104,9 @@ def last(store: Store, group: str = "g_a") -> int:
 
 
 def has(store: Store, seq: int, group: str = "g_a") -> bool:
-    """Has it come so far in a group?"""
-    found = store.read(lambda reader: {one.group_id: one.last_seq for one in reader.groups()})
-    return found.get(group, 0) == seq
+    """Has it come so far in a group? Who asks awakens it, as a hub does."""
+    store.execute(Awaken((group,)))
+    return [seq] == [one.last_seq for one in store.read(lambda reader: reader.groups([group]))]
 
 
 def test_who_wants_a_ledger_alone_is_refused_while_a_node_lives(one: Machine, two: Machine) -> None:

@@ -27,9 +27,12 @@ LONG = 3_600.0
 
 @asynccontextmanager
 async def two(tmp_path: Path, server: Server) -> AsyncIterator[tuple[Room, Room]]:
-    """Two hubs."""
+    """Two hubs, the second with its writer in a process of its own."""
     plan = StreamPlan((server.url,), new_name(), 1, lease_seconds=LONG)
-    async with running(tmp_path / "one", stream=plan) as one, running(tmp_path / "two", stream=plan) as other:
+    async with (
+        running(tmp_path / "one", stream=plan) as one,
+        running(tmp_path / "two", stream=plan, writer="process") as other,
+    ):
         yield one, other
 
 

@@ -206,11 +206,11 @@ def test_a_snapshot_that_is_not_what_it_should_be_is_declined_without_loss(
     def list_instead(listed: SnapshotList) -> None:
         world.snapshots._kept.put_head(msgspec.json.encode(listed), world.snapshots.listed()[1])
 
-    assert world.snapshots.join(tmp_path / "well", AttentionEngine)
+    assert world.snapshots.join(tmp_path / "well", AttentionEngine, Options().locked)
     for how in SPOILT:
         with monkeypatch.context() as patched:
             list_instead(spoilt(how, one, world, patched))
-            assert not world.snapshots.join(tmp_path / how, AttentionEngine), how
+            assert not world.snapshots.join(tmp_path / how, AttentionEngine, Options().locked), how
         assert not [*(tmp_path / how).glob(f"{DATABASE}*")], how
     list_instead(SnapshotList(0, (msgspec.structs.replace(one, sha256="0" * 64),)))
     world.read.clear()
@@ -280,7 +280,7 @@ def test_a_folder_of_its_own_is_never_replaced(world: SnapshotWorld, tmp_path: P
     own.group("g_own")
     own.close()
     before = (own.folder / DATABASE).read_bytes()
-    assert not world.snapshots.join(own.folder, AttentionEngine)
+    assert not world.snapshots.join(own.folder, AttentionEngine, Options().locked)
     assert (own.folder / DATABASE).read_bytes() == before
 
 

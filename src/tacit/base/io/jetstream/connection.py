@@ -10,21 +10,20 @@ import asyncio
 import base64
 import logging
 import threading
-from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
-from nats.aio.client import Client, Srv
-from nats.aio.transport import TcpTransport
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from tacit.base.errors import Refused, TacitError, Unavailable
+from tacit.base.io.ending import end
+from tacit.base.io.jetstream.client import NatsClient
+from tacit.base.io.jetstream.consuming import SILENT_BEATS, STATUS, Consuming
 from tacit.base.io.jetstream.greeting import greets
 from tacit.base.io.jetstream.login import (
     INBOXES,
-    NO_TLS,
     denied_subject,
     lasting_fault,
     not_permitted,
@@ -36,11 +35,11 @@ from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken, aft
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-    from concurrent.futures import Future
 
     from nats.aio.msg import Msg
     from nats.aio.subscription import Subscription
 
+    from tacit.base.io.jetstream.consuming import Delivery
     from tacit.base.shipping import Answer, Step, Tracking
 
 T = TypeVar("T")
@@ -52,15 +51,9 @@ PASSING: Final = frozenset({10008, 10009, 10074})
 IN_PROCESS: Final = frozenset({10158, 10201})
 """The same id is being written: nobody can tell yet."""
 NOT_FOUND: Final = 404
-CLOSING: Final = 0.2
-"""Seconds for the end of a connection."""
+PINGS: Final = 2
+"""After so many that a server did not answer, another one is looked for."""
 GUARD: Final = "Nats-Expected-Last-Subject-Sequence"
-STATUS: Final = "Status"
-ALIVE: Final = "100"
-"""The status of a consumer's heartbeat, and of its question whether we keep up."""
-LAST_CONSUMED: Final = "Nats-Last-Consumer"
-SILENT_BEATS: Final = 3
-"""After so many heartbeats that did not come, a consumer is taken to be gone."""
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -75,18 +68,6 @@ class Patience(msgspec.Struct, frozen=True):
 class _Fault(msgspec.Struct):
     err_code: int = 0
     code: int = 0
-
-
-class Arrival(msgspec.Struct, frozen=True):
-    """A message of a stream as a consumer of it gets it."""
-
-    seq: int
-    subject: str
-    headers: dict[str, str]
-    payload: bytes
-
-
-Delivery: TypeAlias = Arrival | None
 
 
 class StoredMessage(msgspec.Struct):
@@ -142,44 +123,6 @@ class StreamReply(msgspec.Struct):
     """What time it is there, when it tells about a stream."""
 
 
-class _Transport(TcpTransport):
-    """One whose end is not waited for without end: after a TLS handshake that failed nobody tells of it."""
-
-    def __bool__(self) -> bool:
-        """Also before it is connected: the client would take another one instead."""
-        return True
-
-    async def wait_closed(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSING):
-                await super().wait_closed()
-
-
-class _Client(Client):
-    """Says nothing to a server, not even who it is, before the connection is encrypted where it must be.
-
-    The library encrypts when the server asks for it: whoever stands in between would ask for nothing.
-    """
-
-    def __init__(self, *, is_encrypted: bool) -> None:
-        super().__init__()
-        self._is_encrypted = is_encrypted
-
-    async def _connect_to_server(self, s: Srv) -> None:
-        self._transport = self._transport or _Transport()
-        await super()._connect_to_server(s)
-
-    @property
-    def server_name(self) -> str:
-        """The name of the server at the other end."""
-        return str(self._server_info.get("server_name", ""))
-
-    def _connect_command(self) -> bytes:
-        if self._is_encrypted and not self._server_info.get("tls_required"):
-            raise NatsError(NO_TLS)
-        return super()._connect_command()
-
-
 class _Listening:
     """Somebody who hears what is said under a subject, whatever becomes of connections."""
 
@@ -188,7 +131,7 @@ class _Listening:
         self._said = said
         self._subscription: Subscription | None = None
 
-    async def begin(self, client: Client) -> None:
+    async def begin(self, client: NatsClient) -> None:
         with suppress(NatsError):  # it begins with the next connection
             self._subscription = await client.subscribe(  # pyright: ignore[reportUnknownMemberType]
                 self._subject, cb=self._said
@@ -198,6 +141,12 @@ class _Listening:
         if self._subscription is not None:
             with suppress(NatsError):
                 await self._subscription.unsubscribe()
+
+    async def drain(self) -> None:
+        """Hear no more, after all that was said before the server knew of it."""
+        if self._subscription is not None:
+            with suppress(NatsError):
+                await self._subscription.drain()
 
 
 class NatsConnection:
@@ -211,14 +160,17 @@ class NatsConnection:
         """While it opens: what each attempt met that more attempts do not mend."""
         self._denied: set[str] = set()
         self._was_denied = asyncio.Event()
+        self._full: set[str] = set()
+        """Streams of which it was said that they take nothing."""
         self._listening: list[_Listening] = []
+        self._consuming: set[Consuming] = set()
         self._reopening: asyncio.Task[None] | None = None
         self._reconnects_before = 0
         self._is_closing = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-nats", daemon=True)
         self._thread.start()
-        self._client: _Client | None = None
+        self._client: NatsClient | None = None
         self._posted: set[asyncio.Task[None]] = set()
         try:
             self.wait(self._open())
@@ -230,9 +182,13 @@ class NatsConnection:
         """Have something done on the connection's loop, and wait for it."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    def start(self, coroutine: Coroutine[Any, Any, None]) -> Future[None]:
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Have something run beside, until it is stopped."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+        async def begun() -> asyncio.Task[None]:
+            return self._loop.create_task(coroutine)
+
+        return self.wait(begun())
 
     def post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have something done soon, in the order of calling, without waiting; not any more when it closes."""
@@ -244,15 +200,14 @@ class NatsConnection:
         self._posted.add(task)
         task.add_done_callback(self._posted.discard)
 
-    def stop(self, running: Future[None]) -> None:
-        """End what was started; returns when it has ended."""
-        running.cancel()
-        with suppress(CancelledError):
-            running.result()
+    def stop(self, running: asyncio.Task[None]) -> None:
+        """End what was started; returns when it has ended. Safe to call twice."""
+        if not running.done():
+            self.wait(end(running))
 
     async def _open(self) -> None:
         given = options_for(self._access, NatsError)
-        client = _Client(is_encrypted=self._access.is_encrypted)
+        client = NatsClient(is_encrypted=self._access.is_encrypted)
         self._faults = []
         try:
             await self._connect(client, given)
@@ -264,13 +219,17 @@ class NatsConnection:
             self._faults = None
         self._client = client
 
-    async def _connect(self, client: Client, given: dict[str, Any]) -> None:
+    async def _connect(self, client: NatsClient, given: dict[str, Any]) -> None:
         try:
             async with asyncio.timeout(self.patience.connection):
                 await client.connect(  # pyright: ignore[reportUnknownMemberType]
                     list(self._access.servers),
                     max_reconnect_attempts=-1,
                     reconnect_time_wait=0.1,  # pyright: ignore[reportArgumentType] - it sleeps so long
+                    # A machine that lost its power says nothing: another server is to be found before a
+                    # lease is over.
+                    ping_interval=self.patience.answer,  # pyright: ignore[reportArgumentType] - the same
+                    max_outstanding_pings=PINGS,
                     error_cb=self._heard,
                     closed_cb=self._closed,
                     **given,
@@ -285,6 +244,8 @@ class NatsConnection:
 
     async def _closed(self) -> None:
         """The client has given up, as it does when a server ends a connection with a word of its own."""
+        for one in self._consuming:
+            one.end()
         if self._faults is None and not self._is_closing:
             self._reopening = asyncio.get_running_loop().create_task(self._open_again())
 
@@ -316,7 +277,7 @@ class NatsConnection:
                 raise fault
 
     @property
-    def _connected(self) -> _Client:
+    def _connected(self) -> NatsClient:
         if self._client is None:
             raise Unavailable("there is no connection to NATS")
         return self._client
@@ -384,7 +345,7 @@ class NatsConnection:
         subjects = [f"$JS.API.STREAM.{what}.{stream}" for what in questions]
         probe = f"{stream}.probe"
         # It is expected in another stream, so that none takes it.
-        trying = self.publish(probe, b"", {"Nats-Expected-Stream": f"{stream}-not"})
+        trying = self._published(probe, b"", {"Nats-Expected-Stream": f"{stream}-not"})
         await self._unless_denied((probe, *subjects), trying, *map(self.request, subjects))
 
     async def require_allowed(self, *subjects: str) -> None:
@@ -426,6 +387,18 @@ class NatsConnection:
 
     async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> Answer:
         """Publish once; what was answered."""
+        answer = await self._published(subject, payload, headers)
+        stream = subject.partition(".")[0]
+        if isinstance(answer, Taken):
+            self._full.discard(stream)
+        elif isinstance(answer, Declined) and stream not in self._full:
+            self._full.add(stream)
+            log.error(
+                "the stream %s takes nothing: is there room?", stream, extra={"nats_error": answer.code}
+            )
+        return answer
+
+    async def _published(self, subject: str, payload: bytes, headers: dict[str, str]) -> Answer:
         try:
             answer = await self.answered(subject, payload, headers)
         except NoRespondersError:
@@ -466,8 +439,8 @@ class NatsConnection:
 
     async def hear(
         self, subject: str, heard: Callable[[bytes], None], nobody: Callable[[str], None] | None = None
-    ) -> None:
-        """Be told, on this connection's loop, of all that is said under a subject.
+    ) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Be told, on this connection's loop, of all that is said under a subject; returns how to leave.
 
         `nobody`: told of the subject's last part when nobody was there to hear what was said with it as the
         way back.
@@ -479,7 +452,16 @@ class NatsConnection:
             else:
                 heard(message.data)
 
-        await self._listen(subject, said)
+        self._listening.append(made := _Listening(subject, said))
+        await made.begin(self._connected)
+
+        async def leave() -> None:
+            self._listening.remove(made)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.patience.answer):
+                    await made.drain()
+
+        return leave
 
     async def _listen(
         self, subject: str, said: Callable[[Msg], Awaitable[None]]
@@ -506,11 +488,12 @@ class NatsConnection:
         Ends when a message is missing or the servers fall silent: then it is called again, by what was had.
         `take` is given each message, and None for each sign of life; False ends it too.
         """
-        inbox = self._connected.new_inbox()
+        inbox, consuming = self._connected.new_inbox(), Consuming(take)
         try:
-            came = await self._connected.subscribe(inbox)  # pyright: ignore[reportUnknownMemberType]
+            came = await self._connected.subscribe(inbox, cb=consuming.came)  # pyright: ignore[reportUnknownMemberType]
         except NatsError:
             return
+        self._consuming.add(consuming)
         try:
             made = await self._connected.request(
                 f"$JS.API.CONSUMER.CREATE.{stream}",
@@ -518,33 +501,14 @@ class NatsConnection:
                 timeout=self.patience.answer,
             )
             if msgspec.json.decode(made.data, type=StreamReply).error is None:
-                await self._consumed(came, heartbeat, take)
+                await consuming.until_over(heartbeat)
         except (NatsError, OSError, TimeoutError):
             return
         finally:
+            self._consuming.discard(consuming)
+            consuming.end()
             with suppress(NatsError, OSError):
                 await came.unsubscribe()
-
-    async def _consumed(
-        self, came: Subscription, heartbeat: float, take: Callable[[Delivery], Awaitable[bool]]
-    ) -> None:
-        number, goes_on = 0, True
-        while goes_on:
-            message = await came.next_msg(timeout=SILENT_BEATS * heartbeat)
-            headers = message.headers or {}
-            if STATUS in headers:
-                if headers[STATUS] != ALIVE or int(headers.get(LAST_CONSUMED, number)) != number:
-                    return
-                if message.reply:
-                    await message.respond(b"")
-                goes_on = await take(None)
-                continue
-            # $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<number>.<time>.<pending>, or with a domain.
-            sequence, place = (int(word) for word in message.reply.split(".")[-4:-2])
-            if place != number + 1:
-                return
-            number = place
-            goes_on = await take(Arrival(sequence, message.subject, headers, message.data))
 
     async def overwrite(self, stream: str, sequence: int) -> None:
         """Delete a message, its bytes on the servers' disks overwritten. One that is gone is no fault."""
@@ -567,8 +531,9 @@ class NatsConnection:
     async def _let_go(self) -> None:
         self._is_closing = True
         if self._reopening is not None:
-            self._reopening.cancel()
-            await asyncio.wait([self._reopening])
+            await end(self._reopening)
+        if self._posted:  # what was to be said is said
+            await asyncio.wait(self._posted, timeout=self.patience.answer)
         if self._client is not None:
             await self._client.close()
 

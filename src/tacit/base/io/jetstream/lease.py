@@ -101,8 +101,12 @@ class Lease:
         """Microseconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
         self.changes = 0
         """How often it was won or lost since the start."""
+        self.is_wanted: Callable[[], bool] = lambda: True
+        """Does whoever acts by it live? Asked before each renewal."""
         self.on_renewed: Callable[[], Awaitable[None]] = _nothing
         """Called, on the connection's loop, a few times in each span, and when somebody has let go."""
+        self.on_clock_set: Callable[[], None] = lambda: None
+        """Told, before the lease is taken, that this machine's clock was off and is not any more."""
         self._leave: Callable[[], Awaitable[None]] | None = None
         self.on_change: Callable[[bool], None] = lambda _held: None
         """Told, on the connection's loop, that the lease was won or lost."""
@@ -195,7 +199,7 @@ class Lease:
     async def _take_or_retake(self) -> bool:
         """The second time by what the first has learnt."""
         await self._compare_clocks()
-        if self._is_off:
+        if self._is_off or not self.is_wanted():
             await self._let_go()
             return False
         return await self._take() or await self._take()
@@ -222,6 +226,8 @@ class Lease:
         was_off, self.clock_off = self._is_off, offset(before, told, self._clock.now())
         if self._is_off and not was_off:
             log.error("%s: it does not write", self._off_by())
+        if was_off and not self._is_off:
+            self.on_clock_set()
 
     async def _let_go(self) -> None:
         """Write no more, now, and let another begin."""
@@ -279,8 +285,8 @@ class Lease:
 
     async def _give_back(self) -> None:
         try:
-            _holder, sequence = await self.found(self._key)
-            if sequence and sequence == self._sequence:
+            holder, sequence = await self.found(self._key)
+            if holder == self._holder:
                 await self._connection.overwrite(self._name, sequence)
             await self._answer_while_held()
             await self._connection.say(self._free, b"")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.base.io.jetstream.connection import GUARD
+from tacit.base.io.jetstream.connection import GUARD, NatsConnection
 from tacit.base.io.jetstream.safety import wanted_config
 from tacit.base.shipping import Elsewhere, Taken
 from tacit.ledger.io.blobs import BlobFolder, Incoming
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from tacit.base.io.jetstream.connection import NatsConnection
+    from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
     from tacit.ledger.io.blobs import Stored
 
@@ -96,6 +96,27 @@ class BlobStream:
 
 def _number(subject: str) -> int:
     return int(subject.rpartition(".")[2])
+
+
+class BlobReaders:
+    """The way to blobs for a process that writes nothing else to the servers."""
+
+    def __init__(self, servers: NatsAccess, ledger: str, replicas: int) -> None:
+        """Connects."""
+        self._connection = NatsConnection(servers)
+        try:
+            self._stream = BlobStream(self._connection, ledger, replicas)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def folder(self, folder: Path, entropy: Entropy) -> CachedBlobs:
+        """The folder of blobs; what nobody has any more is removed by the writer."""
+        return CachedBlobs(folder, entropy, self._stream, lambda: False)
+
+    def close(self) -> None:
+        """Let go of the servers."""
+        self._connection.close()
 
 
 class CachedBlobs(BlobFolder):

@@ -21,6 +21,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.jetstream.connection import NatsConnection
 from tacit.base.io.jetstream.lease import KEY, SECONDS, Holder, Lease
 from tacit.base.io.private_file import write_private
+from tacit.base.io.system import SteadyClock
 from tacit.ledger.commands import HUB
 from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
 from tacit.ledger.io.jetstream.erasing import erase
@@ -65,12 +66,13 @@ class ServedStream:
         lease_seconds: float = SECONDS,
         alone: bool = False,
         clock: Clock | None = None,
+        lock: FolderLock | None = None,
     ) -> None:
         """Connects, and says that this node lives; `alone`: the only one, `Refused` while another lives."""
         self._groups: GroupLeases | None = None
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A second hub on this folder would be taken for the first one, come back.
-        lock = FolderLock(folder, purpose="tacit hub")
+        lock = lock or FolderLock(folder, purpose="tacit hub")
         try:
             connection = NatsConnection(servers, patience)
             try:
@@ -86,9 +88,17 @@ class ServedStream:
             lock.release()
 
     def open(
-        self, folder: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
+        self,
+        folder: Path,
+        options: Options,
+        engine: Callable[[apsw.Connection], Engine] | None = None,
+        *,
+        anew: bool = True,
     ) -> tuple[Store, Node]:
-        """The ledger's store, and this node among the others; when the store is closed, so is all of this."""
+        """The ledger's store, and this node among the others; when the store is closed, so is all of this.
+
+        `anew`: the file may be made anew; else somebody reads it, and it has to do as it is.
+        """
         connection = self.stream.connection
         journals: list[JetStreamJournal] = []
         try:
@@ -96,14 +106,20 @@ class ServedStream:
                 connection, self.stream.name, self.lease, self.stream.replicas
             )
             snapshots = LedgerSnapshots(self.stream, options.entropy)
-            store = open_cache(folder, options, self.stream, engine, groups.holds, journals, snapshots)
+            store = open_cache(
+                folder, options, self.stream, engine, groups.holds, journals, snapshots, anew=anew
+            )
             checkpointer = store.checkpointer
             writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
             store.transport = writer
+            if isinstance(options.clock, SteadyClock):
+                # It went by a clock that was wrong, and would draw near the right one over hours.
+                self.lease.on_clock_set = options.clock.begin_anew
             node = Node(connection, self.stream.name, self.lease, groups, writer)
             node.standing = partial(standing_of, self.stream, self.lease, groups, writer, snapshots)
             # What was put in the place of what was taken back stands in the stream beside the batches.
             snapshots.on_erased = writer.be_sure
+            snapshots.bring_all_up = writer.bring_all_up
             connection.wait(groups.find([HUB]))
             rounds = SnapshotRounds(snapshots, store.path, lambda: groups.holds(HUB))
             connection.wait(node.begin())
@@ -163,10 +179,12 @@ def open_cache(
     holds: Callable[[str], bool] = lambda _group_id: True,
     journals: list[JetStreamJournal] | None = None,
     snapshots: LedgerSnapshots | None = None,
+    *,
+    anew: bool = True,
 ) -> Store:
     """A store that has applied all of the stream, not started yet; `journals` gets what it writes through.
 
-    Without `snapshots` the stream alone is read.
+    Without `snapshots` the stream alone is read; unless `anew`, into the file that is there.
     """
     bytes_of_blobs = BlobStream(stream.connection, stream.name, stream.replicas)
 
@@ -191,8 +209,8 @@ def open_cache(
 
     # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
     options = replaced(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
-    for _ in range(MOST_BEGINNINGS):
-        joined = snapshots is not None and snapshots.join(folder, engine, options.purpose)
+    for _ in range(MOST_BEGINNINGS if anew else 0):
+        joined = snapshots is not None and snapshots.join(folder, engine, options.locked)
         try:
             return _caught_up(folder, options, engine)
         except Corrupt:

@@ -29,7 +29,8 @@ from tacit.ledger.shipment import group_of, token
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tacit.base.io.jetstream.connection import Delivery, NatsConnection
+    from tacit.base.io.jetstream.connection import NatsConnection
+    from tacit.base.io.jetstream.consuming import Delivery
     from tacit.base.io.jetstream.lease import Lease
 
 SUFFIX: Final = "_GROUPS"
@@ -89,6 +90,11 @@ class GroupLeases:
         """May this node write to a group now? On any thread."""
         term = self._held.get(group_id)
         return term is not None and term == self._lease.term
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """To which groups this node writes."""
+        return frozenset(list(self._held)) if self._lease.is_held else frozenset()
 
     @property
     def held(self) -> int:

@@ -6,6 +6,11 @@ is known from the answer alone, so it is kept in the cache, written between the 
 which events and files (`stream_batches`, `stream_blobs`), for the day on which their content has to go. The
 cache may be deleted, cut off or old at any time: what it lacks is read from the stream. A group in which the
 fate of a batch is unknown takes nothing until its subject has moved.
+
+A node need not have all of every group. Of a group that nobody there reads or writes (`is_wanted`) a quiet
+batch is only noted, by its place (`tacit.ledger.io.noted`); the group is behind from there on, its end stays
+that of what was applied. The next batch of it that is not quiet, or somebody who asks, has it brought up, in
+order and from the stream, and whatever is looked at here before that says that it is behind.
 """
 
 from __future__ import annotations
@@ -17,8 +22,10 @@ from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.shipping import Fate, Tracking, again
 from tacit.ledger.commands import HUB, RecordBlob
 from tacit.ledger.io.journal import FIRST_LINK, NOTHING_KEPT, SqliteJournal
+from tacit.ledger.io.noted import NotedMessages
 from tacit.ledger.io.schema import SHIFT, STREAM
 from tacit.ledger.ports import Stale, TooLarge
+from tacit.ledger.quiet import is_quiet
 from tacit.ledger.shipment import (
     COPIED,
     COPYING,
@@ -79,12 +86,20 @@ class JetStreamJournal(SqliteJournal):
         self._records: list[DatedRecord] = []
         self._unsettled: dict[str, Shipment] = {}
         self._arriving = 0
-        self._noted = 0
+        self._own_end = 0
+        self.notes = False
+        """May quiet batches of groups that nobody here wants be noted? Else all is applied."""
+        self.awake: Final[set[str]] = set()
+        """The groups that somebody here reads."""
+        self._touched: set[str] = set()
         self.gapless = 0
         """Everything up to this sequence is applied here and committed."""
         self.reached = 0
         """The last sequence that is: this node's own, behind which others have written what is not yet."""
+        # What a power cut takes from the log is in the stream: a commit need not wait for this disk, too.
+        connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute(TABLES)
+        self._noted = NotedMessages(connection)
         self._same_stream()
         self.settle()
 
@@ -181,12 +196,16 @@ class JetStreamJournal(SqliteJournal):
         shipments: list[Shipment] = []
         for groups in [*(groups for groups in together if groups), *([group] for group in sorted(alone))]:
             parts = tuple(
-                Part(group, token(group), self._end_of(group), self._payload(group)) for group in groups
+                Part(group, token(group), self._end_of(group), self._payload(group), self._is_quiet(group))
+                for group in groups
             )
             if any(len(part.payload) > self._stream.room for part in parts):
                 raise TooLarge
             shipments.append(Shipment(secrets.token_hex(12), parts))
         return shipments
+
+    def _is_quiet(self, group: str) -> bool:
+        return group != HUB and is_quiet(self._staged[group][2])
 
     def _payload(self, group: str) -> bytes:
         _pos, before, entries = self._staged[group]
@@ -198,14 +217,16 @@ class JetStreamJournal(SqliteJournal):
         self._records.clear()
         self._arriving = 0
         self.gapless = self.applied
-        self.reached = max(self.reached, self._noted, self.gapless)
+        self.reached = max(self.reached, self._own_end, self.gapless)
+        self._noted.settle()
 
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
         super().forget()
         self._staged.clear()
         self._records.clear()
-        self._arriving = self._noted = 0
+        self._arriving = self._own_end = 0
+        self._noted.forget()
 
     def missed(self) -> Iterator[Missed]:
         """What the stream has and the cache has not, in the stream's order."""
@@ -213,6 +234,8 @@ class JetStreamJournal(SqliteJournal):
         if end < applied:
             raise Unavailable("the stream ends before what this node has seen: it was set back, restore it")
         yield from self._taken(self._stream.read(applied, end))
+        yield from self.brought_up([group_id for group_id in self._noted.groups if self._is_wanted(group_id)])
+        self._touched.clear()
 
     def arrived(self, messages: Iterable[StreamMessage], upto: int) -> Iterator[Missed]:
         """The same, of messages that came by themselves; what is missing in between is read, up to `upto`."""
@@ -240,10 +263,65 @@ class JetStreamJournal(SqliteJournal):
             group_id = group_of(message.token)
             if message.sequence <= self._end_of(group_id):
                 continue
-            self._keep_end(group_id, message.sequence)
-            self._arriving = message.sequence
-            if message.payload:
-                yield self._following(group_id, message.payload)
+            if self._is_left(group_id, message):
+                self._noted.note(group_id, message.sequence)
+                continue
+            if group_id in self._noted.groups:
+                yield from self.brought_up((group_id,))
+            yield from self._applied(group_id, message)
+
+    def _applied(self, group_id: str, message: StreamMessage) -> Iterator[Missed]:
+        self._keep_end(group_id, message.sequence)
+        self._arriving = message.sequence
+        if message.payload:
+            yield self._following(group_id, message.payload)
+
+    # -- what is only noted
+
+    @property
+    def behind(self) -> frozenset[str]:
+        """The groups of which something is only noted."""
+        return frozenset(self._noted.groups)
+
+    @property
+    def count_behind(self) -> int:
+        """How many there are; on any thread."""
+        return len(self._noted.groups)
+
+    def _is_wanted(self, group_id: str) -> bool:
+        """Is a group read or written here?"""
+        return (
+            not self.notes
+            or group_id in self.awake
+            or group_id in self._touched
+            or group_id == HUB
+            or self._holds(group_id)
+        )
+
+    def _is_left(self, group_id: str, message: StreamMessage) -> bool:
+        """Is it enough to note this message? A fence has nothing to apply, unless something is before it."""
+        may_wait = message.quiet if message.payload else group_id in self._noted.groups
+        return may_wait and not self._is_wanted(group_id)
+
+    def presses(self, message: StreamMessage) -> bool:
+        """May somebody wait for this? Of groups that are written here it was applied before it came."""
+        group_id = group_of(message.token)
+        return not self._holds(group_id) and not self._is_left(group_id, message)
+
+    def brought_up(self, groups: Iterable[str]) -> Iterator[Missed]:
+        """What was noted of these groups, in the stream's order, to be applied."""
+        noted = self._noted.of(groups)
+        last = {group_id: sequence for sequence, group_id in noted}
+        for message in self._stream.read_these([sequence for sequence, _group_id in noted]):
+            group_id = group_of(message.token)
+            self._noted.drop(group_id, message.sequence, is_last=last[group_id] == message.sequence)
+            yield from self._applied(group_id, message)
+
+    def require_current(self, group_id: str) -> None:
+        """Raise `Stale` when something is only noted of a group: it is brought up before the next try."""
+        if group_id in self._noted.groups:
+            self._touched.add(group_id)
+            raise Stale
 
     def _note_instead(self, message: StreamMessage) -> None:
         """Two for one place: whoever put the second died before the first was gone. It is finished here."""
@@ -280,7 +358,7 @@ class JetStreamJournal(SqliteJournal):
         """These groups end there now; the stream is applied up to there, if nobody else wrote in between."""
         # In the stream's order, which need not be that of sending: else a gap would seem to be left.
         for group, sequence in sorted(ends.items(), key=lambda end: end[1]):
-            self._noted = max(self._noted, sequence)
+            self._own_end = max(self._own_end, sequence)
             self._keep_end(group, sequence)
             if group == HUB:
                 self._keep_blobs(self._records, sequence)

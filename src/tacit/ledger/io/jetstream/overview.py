@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import TacitError
 from tacit.base.io.jetstream.safety import unsafe, wanted_config
@@ -11,12 +11,17 @@ from tacit.base.moment import SECOND
 from tacit.ledger.standing import Replica, StreamStanding
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.base.io.jetstream.connection import StreamReply
     from tacit.base.io.jetstream.lease import Lease
     from tacit.ledger.io.jetstream.group_leases import GroupLeases
     from tacit.ledger.io.jetstream.node import FollowingWriter
     from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
     from tacit.ledger.io.jetstream.stream import JetStream
+
+NEARLY: Final = 0.9
+"""From this part of its limit on a stream is called full."""
 
 
 def standing_of(
@@ -29,6 +34,12 @@ def standing_of(
     except TacitError:
         newest = None
     return replace(standing, snapshot=newest.sequence) if newest is not None else standing
+
+
+def _wrong(reply: StreamReply, wanted: Mapping[str, Any]) -> tuple[str, ...]:
+    most, has = int(reply.config.get("max_bytes", -1)), reply.state.bytes if reply.state is not None else 0
+    full = [f"it has {has} of {most} bytes"] if 0 < most * NEARLY <= has else []
+    return (*unsafe(reply.config, wanted), *full)
 
 
 async def _standing(
@@ -54,8 +65,9 @@ async def _standing(
         server=server,
         version=version,
         replicas=_replicas(reply, server),
-        wrong=tuple(unsafe(reply.config, wanted_config(stream.name, stream.replicas))) if reply else (),
+        wrong=_wrong(reply, wanted_config(stream.name, stream.replicas)) if reply else (),
         silent=tuple(await connection.silent_servers()),
+        asleep=writer.asleep,
         clock_off=lease.clock_off / SECOND,
     )
 

@@ -26,7 +26,6 @@ import apsw
 import msgspec
 
 from tacit.base.errors import Corrupt, TacitError, Unavailable
-from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.jetstream.kept_pieces import PIECE, KeptPieces
 from tacit.base.io.jetstream.safety import wanted_config
 from tacit.base.io.private_file import new_private
@@ -41,6 +40,7 @@ from tacit.ledger.snapshots import LedgerSnapshot, SnapshotList, form_of, is_due
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tacit.base.io.folder_lock import FolderLock
     from tacit.base.ports import Entropy
     from tacit.ledger.engine import Engine
     from tacit.ledger.io.jetstream.stream import JetStream
@@ -73,6 +73,8 @@ class LedgerSnapshots:
         self._nameless: set[str] = set()
         self.on_erased: Callable[[], None] = lambda: None
         """Told when something was erased in the ledger's stream."""
+        self.bring_all_up: Callable[[], None] = lambda: None
+        """Has the file hold all that is known of; called before a snapshot of it is kept."""
 
     def listed(self) -> tuple[SnapshotList | None, int]:
         """Which there are, and the guard of whoever changes that; None: in a form that is not known here."""
@@ -92,11 +94,14 @@ class LedgerSnapshots:
     # -- joining
 
     def join(
-        self, folder: Path, engine: Callable[[apsw.Connection], Engine] | None, purpose: str = "tacit hub"
+        self,
+        folder: Path,
+        engine: Callable[[apsw.Connection], Engine] | None,
+        locked: Callable[[Path], FolderLock],
     ) -> bool:
         """Begin from a snapshot where that is better than what the folder has; whether it was done."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FolderLock(folder, purpose=purpose)
+        lock = locked(folder)
         try:
             _tidy(folder)
             applied = self._applied(folder / DATABASE)
@@ -169,11 +174,19 @@ class LedgerSnapshots:
     def keep_if_due(self, path: Path) -> bool:
         """Keep a snapshot of the file if a joining node would be glad of it; whether it was done."""
         with closing(connect(path, readonly=True)) as connection:
-            [(events,)] = connection.execute("SELECT coalesce(sum(last_seq), 0) FROM groups").fetchall()
+            # What is only noted counts, too: it is one event each at least.
+            [(events,)] = connection.execute(
+                "SELECT (SELECT coalesce(sum(last_seq), 0) FROM groups) + (SELECT count(*) FROM stream_noted)"
+            ).fetchall()
         if not is_due(events, None):
             return False
         listed, _ = self.listed()
-        return listed is not None and is_due(events, listed.newest) and self.keep(path)
+        if listed is None or not is_due(events, listed.newest):
+            return False
+        with suppress(TacitError):
+            # Without, it is as true and of less use: whoever joins reads what is noted there.
+            self.bring_all_up()
+        return self.keep(path)
 
     def keep(self, path: Path) -> bool:
         """Keep a snapshot of the file as it stands now; False when it has come too late."""

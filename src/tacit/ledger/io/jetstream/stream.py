@@ -25,9 +25,10 @@ from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
 from tacit.ledger.standing import ShipmentCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from tacit.base.io.jetstream.connection import Arrival, Patience, StoredMessage
+    from tacit.base.io.jetstream.connection import Patience, StoredMessage
+    from tacit.base.io.jetstream.consuming import Arrival
     from tacit.base.nats_access import NatsAccess
     from tacit.base.shipping import Answer, Tracking
     from tacit.ledger.shipment import Shipment
@@ -36,9 +37,15 @@ BATCH_ID: Final = "Tacit-Batch"
 VERSION: Final = "Tacit-Format"
 STANDS_FOR: Final = "Tacit-Subject"
 """The subject of the message in whose place this one stands."""
+QUIET: Final = "Tacit-Quiet"
+"""On a batch that is of interest inside its group alone; a node that does not know it applies all."""
 HEADERS_AT_MOST: Final = 512
 READ_AT_ONCE: Final = 64
 NOT_NOW: Final = "the stream does not take the erased form now; it is tried again"
+
+
+def _marks(part: Part) -> dict[str, str]:
+    return {QUIET: "1"} if part.quiet else {}
 
 
 class JetStream:
@@ -97,6 +104,11 @@ class JetStream:
         for first in range(after + 1, upto + 1, READ_AT_ONCE):
             yield from self.connection.wait(self._some(first, min(first + READ_AT_ONCE - 1, upto)))
 
+    def read_these(self, sequences: Sequence[int]) -> Iterator[StreamMessage]:
+        """These messages, in order, each or what stands in its place."""
+        for first in range(0, len(sequences), READ_AT_ONCE):
+            yield from self.connection.wait(self._these(sequences[first : first + READ_AT_ONCE]))
+
     def get(self, sequence: int) -> StreamMessage:
         """One message, or what stands in its place."""
         return self.connection.wait(self._get(sequence))
@@ -106,7 +118,10 @@ class JetStream:
         return bool(self.connection.wait(self._end_of(token)))
 
     async def _some(self, first: int, last: int) -> list[StreamMessage]:
-        return await asyncio.gather(*(self._get(sequence) for sequence in range(first, last + 1)))
+        return await self._these(range(first, last + 1))
+
+    async def _these(self, sequences: Iterable[int]) -> list[StreamMessage]:
+        return await asyncio.gather(*map(self._get, sequences))
 
     async def _get(self, sequence: int) -> StreamMessage:
         found = await self._found(seq=sequence)
@@ -124,14 +139,15 @@ class JetStream:
         """A message that a consumer got; None when it is in a form that is not known here."""
         if arrival.headers.get(VERSION) != FORMAT:
             return None
-        return StreamMessage(arrival.seq, arrival.subject.removeprefix(f"{self.name}."), arrival.payload)
+        token = arrival.subject.removeprefix(f"{self.name}.")
+        return StreamMessage(arrival.seq, token, arrival.payload, QUIET in arrival.headers)
 
     def _read(self, found: StoredMessage, sequence: int, token: str) -> StreamMessage:
         if found.headers.get(VERSION) != FORMAT:
             raise Unavailable(
                 "the stream holds what a newer version of this program wrote: bring this node up to date"
             )
-        return StreamMessage(sequence, token, found.payload)
+        return StreamMessage(sequence, token, found.payload, QUIET in found.headers)
 
     # -- writing
 
@@ -169,7 +185,8 @@ class JetStream:
         )
 
     async def _publish(self, part: Part, headers: dict[str, str]) -> Answer:
-        headers = {**headers, VERSION: FORMAT, GUARD: str(part.guard), "Nats-Expected-Stream": self.name}
+        own = {VERSION: FORMAT, GUARD: str(part.guard), "Nats-Expected-Stream": self.name}
+        headers = {**headers, **_marks(part), **own}
         return await self.connection.publish(f"{self.name}.{part.token}", part.payload, headers)
 
     async def _publish_together(self, shipment: Shipment) -> Answer:
@@ -180,7 +197,13 @@ class JetStream:
             answer = await self.connection.publish_part(
                 f"{self.name}.{part.token}",
                 part.payload,
-                {**headers, "Nats-Batch-Sequence": str(number), VERSION: FORMAT, GUARD: str(part.guard)},
+                {
+                    **headers,
+                    **_marks(part),
+                    "Nats-Batch-Sequence": str(number),
+                    VERSION: FORMAT,
+                    GUARD: str(part.guard),
+                },
             )
             if answer is not None:
                 return answer

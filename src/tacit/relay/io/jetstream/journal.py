@@ -140,7 +140,7 @@ class RelayJournal:
 
     def say_moved(self, sequence: int) -> None:
         """Have the other nodes read up to there."""
-        self.connection.start(self.connection.say(self._moved, str(sequence).encode()))
+        self.connection.post(lambda: self.connection.say(self._moved, str(sequence).encode()))
 
     def hear_moved(self, moved: Callable[[int], None]) -> None:
         """Be told when another node has written, on the connection's thread."""
