@@ -56,6 +56,7 @@ check: setup-check
 	$(VENV)/bin/ruff check --quiet src tests tools bench fuzz
 	$(VENV)/bin/basedpyright --level error src
 	$(VENV)/bin/lint-imports --no-logo
+	$(PY) tools/circles.py
 	$(PY) tools/sizes.py
 	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check

@@ -455,8 +455,8 @@ def test_the_days_of_the_game_night_are_meant_whatever_day_it_is_shown_on(today)
 
 
 def test_help_shows_every_command_in_a_section(tmp_path):
+    from tacit.cli.agent import agent
     from tacit.cli.agent_help import SECTIONS
-    from tacit.cli.arrange import agent
 
     listed = [name for section in SECTIONS.values() for name in section]
     assert sorted(listed) == sorted(agent.commands)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.base.errors import Refused
-from tacit.cli.agent import agent
 from tacit.cli.agent_line import line
 from tacit.cli.arrange import call, opened_agent, pending_text
 from tacit.cli.outcome import reported
@@ -53,7 +52,7 @@ async def _attend(folder: Path) -> None:
         Terminal().print("the running agent has stopped; this terminal goes on in its place", style="yellow")
 
 
-@agent.command()
+@click.command()
 @reported
 def inbox() -> None:
     """What waits for you on a whole screen: questions, threads, notices, receipts."""

@@ -28,7 +28,6 @@ from tacit.agent.brain.configured import (
     plain,
 )
 from tacit.base.errors import Refused
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain as one_line
 from tacit.cli.outcome import json_option, reported, show
@@ -64,7 +63,7 @@ _SCHEMA: Final = {
 }
 
 
-@agent.group(invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
 @reported

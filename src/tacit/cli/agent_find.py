@@ -13,7 +13,6 @@ import click
 
 from tacit.agent.vcards import MOST_BYTES
 from tacit.base.errors import Refused, Unavailable
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, who
 from tacit.cli.outcome import json_option, reported, show
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _file = click.Path(dir_okay=False, path_type=Path)
 
 
-@agent.command("me")
+@click.command("me")
 @click.option("--png", type=_file, help="Also write the QR code to this file, as a picture.")
 @click.option("--svg", type=_file, help="The same as SVG.")
 @json_option
@@ -48,7 +47,7 @@ def me_command(*, png: Path | None, svg: Path | None, as_json: bool) -> None:
     show(found, text, as_json=as_json)
 
 
-@agent.command("add")
+@click.command("add")
 @click.argument("text", required=False)
 @json_option
 @reported
@@ -72,7 +71,7 @@ def _added(found: Fields, *, as_json: bool) -> None:
     show(found, "\n".join(lines), as_json=as_json)
 
 
-@agent.command("find")
+@click.command("find")
 @click.argument("account", metavar="[NAME@DOMAIN]", required=False)
 @click.option(
     "--vcard",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.group import trade_off
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call, wait_option
 from tacit.cli.outcome import json_option, reported, show
 
@@ -39,7 +38,7 @@ def group_text(found: Fields) -> str:
     return "\n".join(lines)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @json_option
 @reported
@@ -52,7 +51,7 @@ def group(thread_id: str, *, as_json: bool) -> None:
     show(found, group_text(found), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @click.argument("address", metavar="NAME@RELAY")
 @click.option("--reason", default="", help="Why, for the other agent.")

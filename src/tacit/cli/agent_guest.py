@@ -10,7 +10,6 @@ import click
 
 from tacit.agent.guests.answers import CHOICES
 from tacit.base.errors import Refused
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold
@@ -26,7 +25,7 @@ _STATES = {
 }
 
 
-@agent.group()
+@click.group()
 def guest() -> None:
     """Ask people without an agent: a link, a text to copy or a mail; nothing of them is remembered."""
 

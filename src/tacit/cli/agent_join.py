@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tacit.base.errors import Refused
-from tacit.cli.agent import agent
 from tacit.cli.outcome import reported
 from tacit.cli.session import CliSession, pass_session
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
-@agent.command("join")
+@click.command("join")
 @click.argument("group", required=False)
 @click.option("--invite", metavar="CODE", help="A one-time code of `tacit crew invite`: says where and who.")
 @pass_session

@@ -13,7 +13,6 @@ from tacit.agent.io import socket
 from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for
 from tacit.cli import arrange
-from tacit.cli.agent import agent
 from tacit.cli.mcp import MISSING, command_words
 from tacit.cli.outcome import reported
 
@@ -30,7 +29,7 @@ The program can put wishes and look; it can answer no question of yours.
 """
 
 
-@agent.command(epilog=EPILOG)
+@click.command(epilog=EPILOG)
 @click.option(
     "--print-config",
     "client",

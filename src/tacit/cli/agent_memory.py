@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import BASES, label, plain, value_text, when, who
 from tacit.cli.outcome import json_option, reported, show
@@ -28,7 +27,7 @@ class Shows(click.Group):
         return super().parse_args(ctx, args)
 
 
-@agent.group(cls=Shows)
+@click.group(cls=Shows)
 def memory() -> None:
     """What your agent remembers of your contacts.
 
@@ -77,7 +76,7 @@ def memory_forget(contact: str, key: str | None, *, as_json: bool) -> None:
     show(found, "\n".join(lines), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("contact", metavar=CONTACT)
 @json_option
 @reported

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.outcome import json_option, reported, show
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
 
-@agent.group()
+@click.group()
 def nudge() -> None:
     """Be told elsewhere that a decision waits; never of what, nor of whom."""
 

@@ -12,7 +12,6 @@ import click
 from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.base.io.private_file import write_private
-from tacit.cli.agent import agent
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, styled
 
@@ -66,7 +65,7 @@ def show_way(served: Page | None) -> None:
         Terminal().print(f"its page is at {served.address}; `tacit agent page` prints a link to it")
 
 
-@agent.command("page")
+@click.command("page")
 @click.argument("question_id", required=False)
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser at once.")
 @json_option

@@ -11,8 +11,8 @@ from tacit.agent import onboarding
 from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.io import setting_up
 from tacit.base.errors import Refused
-from tacit.cli.agent import agent, register
 from tacit.cli.agent_line import line
+from tacit.cli.agent_post import register
 from tacit.cli.arrange import opened_agent
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
@@ -62,7 +62,7 @@ def _keep_for_later(folder: Path, said: Fields) -> Fields:
     return _waiting(folder)
 
 
-@agent.command("setup")
+@click.command("setup")
 @click.option("--name", help="Your name.")
 @click.option("--area", help="Roughly where you are.")
 @click.option("--timezone", help="Your timezone. Default: this device's.")

@@ -16,12 +16,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
 from tacit.base.errors import Refused
-from tacit.cli import arrange
-from tacit.cli.agent import agent
-from tacit.cli.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,20 +80,3 @@ def facts_in(path: Path | None) -> Any:
     # Told at once what is wrong with them, also by a folder without an agent.
     checked(found)
     return found
-
-
-@agent.command()
-@click.argument("path", metavar="[FILE]", required=False, type=arrange.FILE)
-@click.option("--clear", is_flag=True, help="Use the agent's own calendars again.")
-@json_option
-@reported
-def facts(path: Path | None, *, clear: bool, as_json: bool) -> None:
-    """Say when you have time, from another program: a JSON file, or - for standard input."""
-    if (path is None) != clear:
-        raise click.UsageError("give FILE, or --clear")
-    found = arrange.call("facts", facts=facts_in(path))
-    show(
-        found,
-        "the calendar of another program is used" if found["facts"] else "own calendars again",
-        as_json=as_json,
-    )

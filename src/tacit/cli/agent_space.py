@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, who
 from tacit.cli.outcome import json_option, reported, show
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
 
-@agent.group()
+@click.group()
 def space() -> None:
     """A place that several people's agents keep together: fields, who wrote them, what changed."""
 

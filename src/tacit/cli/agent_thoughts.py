@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
-from tacit.cli.agent import agent
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, when
 from tacit.cli.outcome import json_option, reported, show
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id", default="")
 @json_option
 @reported

@@ -15,9 +15,9 @@ import click
 
 from tacit.agent.io import socket
 from tacit.base.errors import Refused
-from tacit.cli import agent_keys, arrange_show
-from tacit.cli.agent import agent, trusting
+from tacit.cli import agent_keys, agent_skill, arrange_show
 from tacit.cli.agent_page import OFF, page_option, page_served, show_way
+from tacit.cli.agent_post import trusting
 from tacit.cli.agent_process import stop_by, without_words
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
@@ -85,7 +85,7 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
         return found
 
 
-@agent.command()
+@click.command()
 @page_option
 @click.option("--beside", is_flag=True, hidden=True, help="Ends with standard input: a hub runs it.")
 @reported
@@ -140,7 +140,7 @@ async def _tell(opened: Agent) -> None:
             Terminal().print(line)
 
 
-@agent.command()
+@click.command()
 @click.option("--if-any", is_flag=True, help="Say nothing unless something waits for you, or has ended.")
 @wait_option
 @json_option
@@ -153,7 +153,7 @@ def tick(*, wait: float, if_any: bool, as_json: bool) -> None:
     show(found, f"open threads: {found['open']}, questions for you: {found['pending']}", as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("text")
 @click.option("--to", multiple=True, metavar="NAME@RELAY", help="With whom. Default: the contact TEXT names.")
 @click.option("--urgent", is_flag=True, help="Answers are waited for two hours, not two days.")
@@ -174,7 +174,7 @@ def ask(
     show(found, told, as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @json_option
 @reported
 def pending(*, as_json: bool) -> None:
@@ -221,7 +221,7 @@ def _value(text: str) -> Any:
         return text
 
 
-@agent.command()
+@click.command()
 @click.argument("question_id")
 @click.option(
     "--share",
@@ -275,7 +275,7 @@ def answer(
     show(found, _stands(found), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.option("--all", "every", is_flag=True, help="Also those that have ended.")
 @json_option
 @reported
@@ -286,7 +286,7 @@ def threads(*, every: bool, as_json: bool) -> None:
     show(found, "\n".join(lines) or "nothing is being arranged", as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @json_option
 @reported
@@ -296,7 +296,7 @@ def thread(thread_id: str, *, as_json: bool) -> None:
     show(found, "\n".join(arrange_show.thread(found)), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("who", metavar="[NAME@RELAY]", required=False)
 @json_option
 @reported
@@ -307,7 +307,7 @@ def disclosures(who: str | None, *, as_json: bool) -> None:
     show(found, "\n".join(lines) or "nothing has left", as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @json_option
 @reported
@@ -318,7 +318,7 @@ def why(thread_id: str, *, as_json: bool) -> None:
     show(found, "\n".join(lines) or "nothing was excluded", as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @wait_option
 @json_option
@@ -329,7 +329,7 @@ def stop(thread_id: str, *, wait: float, as_json: bool) -> None:
     show(found, _stands(found), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @wait_option
 @json_option
@@ -340,7 +340,7 @@ def resume(thread_id: str, *, wait: float, as_json: bool) -> None:
     show(found, _stands(found), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @click.argument("text")
 @click.option("--scope", type=click.Choice(["changed", "expanded", "narrowed"]), default="changed")
@@ -353,7 +353,7 @@ def change(thread_id: str, text: str, *, scope: str, wait: float, as_json: bool)
     show(found, _stands(found), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("thread_id")
 @click.argument("texts", nargs=-1, required=True)
 @wait_option
@@ -366,7 +366,7 @@ def fork(thread_id: str, texts: tuple[str, ...], *, wait: float, as_json: bool) 
     show(found, "\n".join(lines), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @json_option
 @reported
 def notices(*, as_json: bool) -> None:
@@ -376,7 +376,7 @@ def notices(*, as_json: bool) -> None:
     show(found, "\n".join(lines) or "nothing yet", as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("pairs", nargs=-1, metavar="KEY=VALUE…")
 @json_option
 @reported
@@ -398,7 +398,7 @@ def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
     show(found, "\n".join(lines) or "your agent knows nothing of you yet", as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("field", required=False)
 @click.argument(
     "level", type=click.Choice(["always", "ask", "never", "onward", "not-onward"]), required=False
@@ -430,7 +430,7 @@ def permissions(field: str | None, level: str | None, *, counterpart: str | None
     show(found, "\n".join(lines), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("level", type=click.Choice(["low", "medium", "high"]), required=False)
 @click.option(
     "--implicit",
@@ -449,7 +449,7 @@ def autonomy(level: str | None, *, implicit: str | None, as_json: bool) -> None:
     show(found, text, as_json=as_json)
 
 
-@agent.group()
+@click.group()
 def calendar() -> None:
     """Calendars that say when you are free."""
 
@@ -499,7 +499,7 @@ def calendar_list(*, as_json: bool) -> None:
     show(found, "\n".join(lines), as_json=as_json)
 
 
-@agent.group()
+@click.group()
 def action() -> None:
     """What your agent does once everybody has confirmed."""
 
@@ -523,7 +523,7 @@ def action_add(
     show(found, "actions: " + ", ".join(found["actions"]), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.option(
     "--people",
     type=click.Choice(["2", "4"]),
@@ -552,7 +552,7 @@ def demo(*, people: str, keep: Path | None, pace: float | None, as_json: bool) -
     agent_demo.show(keep, pace, people=int(people), as_json=as_json)
 
 
-@agent.command()
+@click.command()
 @click.argument("packet_type", metavar="TYPE")
 @click.option("--sent", is_flag=True, help="As this agent would send it. Default: as it takes it.")
 @reported
@@ -564,37 +564,3 @@ def schema(packet_type: str, *, sent: bool) -> None:
     if packet_type not in TYPES:
         raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
-
-
-# Further commands of the same group, each in a module of its own.
-from tacit.cli import (  # noqa: E402
-    agent_attend,
-    agent_brain,
-    agent_find,
-    agent_group,
-    agent_guest,
-    agent_join,
-    agent_mcp,
-    agent_memory,
-    agent_nudge,
-    agent_setup,
-    agent_skill,
-    agent_space,
-    agent_thoughts,
-)
-
-FURTHER: Final = (
-    agent_attend,
-    agent_brain,
-    agent_find,
-    agent_group,
-    agent_join,
-    agent_mcp,
-    agent_guest,
-    agent_memory,
-    agent_nudge,
-    agent_setup,
-    agent_skill,
-    agent_space,
-    agent_thoughts,
-)

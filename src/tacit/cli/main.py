@@ -62,7 +62,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clowl": ("tacit.cli.clowl:clowl", "Validate, read and trace CLowl messages."),
     "mcp": ("tacit.cli.mcp:mcp", "A room's chat tools for any MCP client."),
     "relay": ("tacit.cli.relay:relay", "Run a blind relay; handle its accounts."),
-    "agent": ("tacit.cli.arrange:agent", "Your agent: it arranges things for you over a sealed post."),
+    "agent": ("tacit.cli.agent:agent", "Your agent: it arranges things for you over a sealed post."),
     "join": ("tacit.cli.join:join", "Run an agent, or a team of them, in a room."),
     "crew": ("tacit.cli.crew:crew", "Agents that the hub runs for you; they come back with it."),
     "worktree": ("tacit.cli.worktree:worktree", "Agents' own branches: look, merge, rebase, discard."),

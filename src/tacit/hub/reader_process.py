@@ -8,9 +8,6 @@ any more.
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import sys
 import threading
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,8 +17,8 @@ import msgspec
 
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
 from tacit.base.io.sqlite import Stopping, connect
-from tacit.hub import logs
 from tacit.hub.config import HubConfig
+from tacit.hub.inherited_socket import serve_inherited
 from tacit.hub.read_codec import LookAsked, ReadAsked, ReadTold, StopAsked, decode_asked, encode_told
 from tacit.hub.reads import READS, LedgerAlone
 from tacit.hub.writer_codec import decode_opening, frames
@@ -30,6 +27,7 @@ from tacit.ledger.io.salvage import Salvage
 from tacit.ledger.io.store import Options, read_faults
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator
 
 READ_BYTES: Final = 1 << 20
@@ -104,14 +102,5 @@ def serve(connection: socket.socket) -> None:
         connection.sendall(encode_told(told))
 
 
-def main(handle: int) -> None:
-    """Serve the socket with this handle."""
-    logs.set_up(as_json=not sys.stderr.isatty())
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, signal.SIG_IGN)
-    with socket.socket(fileno=handle) as connection:
-        serve(connection)
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    serve_inherited(serve)

@@ -11,9 +11,6 @@ from __future__ import annotations
 import logging
 import os
 import select
-import signal
-import socket
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,7 +21,7 @@ from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import InheritedLock
 from tacit.base.io.system import steady_seconds
-from tacit.hub import logs
+from tacit.hub.inherited_socket import serve_inherited
 from tacit.hub.node_transport import Among
 from tacit.hub.stream_access import served
 from tacit.hub.stream_codec import (
@@ -58,6 +55,7 @@ from tacit.hub.writer_codec import Failure, frames, received, told
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator, Sequence
 
     from tacit.hub.stream_codec import FromHub, FromWriter, StreamOpening
@@ -266,14 +264,5 @@ def serve(connection: socket.socket) -> None:
         writer.close()
 
 
-def main(handle: int) -> None:
-    """Serve the socket with this handle."""
-    logs.set_up(as_json=not sys.stderr.isatty())
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, signal.SIG_IGN)
-    with socket.socket(fileno=handle) as connection:
-        serve(connection)
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    serve_inherited(serve)

@@ -8,14 +8,12 @@ that no other hub opens the folder while it still writes. Signals are the hub's 
 from __future__ import annotations
 
 import logging
-import signal
 import socket
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.io.engine import AttentionEngine
-from tacit.hub import logs
+from tacit.hub.inherited_socket import serve_inherited
 from tacit.hub.writer_codec import decode_commands, decode_opening, encode_reply, frames
 from tacit.ledger.io.store import OpenWriter, Options
 
@@ -93,14 +91,5 @@ def serve(connection: socket.socket) -> None:
         opened.close()
 
 
-def main(handle: int) -> None:
-    """Serve the socket with this handle."""
-    logs.set_up(as_json=not sys.stderr.isatty())
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, signal.SIG_IGN)
-    with socket.socket(fileno=handle) as connection:
-        serve(connection)
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    serve_inherited(serve)

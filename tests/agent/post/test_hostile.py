@@ -120,7 +120,7 @@ async def test_a_key_record_whose_serial_nobody_can_hold_is_not_pinned(tmp_path,
     [(KeyError("x"), "KeyError"), (Unavailable("the agent cannot write"), "the agent cannot write")],
 )
 async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, told):
-    from tacit.cli import agent
+    from tacit.cli import agent_post
 
     async def end(_):
         raise ExceptionGroup("tasks", [fault])
@@ -128,7 +128,7 @@ async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, t
     monkeypatch.setattr(relay_connection.RelayConnection, "run", end)
     post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
     with pytest.raises(Unavailable, match=told):
-        await asyncio.wait_for(agent._listen(post, once=False, count=None, as_json=True), 60)
+        await asyncio.wait_for(agent_post._listen(post, once=False, count=None, as_json=True), 60)
     post.store.close()
 
 
@@ -478,13 +478,13 @@ async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):
 
 
 def test_a_relays_words_do_not_steer_the_terminal(tmp_path, capsys):
-    from tacit.cli import agent
+    from tacit.cli import agent_post
 
     post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
     for text in ("[/x] [bold]no[/]", "\x1b]0;owned\x07"):
         post.store.note(f"the relay says: {text}", SystemClock().now())
-    agent._print_new(post, as_json=False)
-    agent._print_new(post, as_json=False)
+    agent_post._print_new(post, as_json=False)
+    agent_post._print_new(post, as_json=False)
     post.store.close()
     out = capsys.readouterr().out
     assert out == "note the relay says: [/x] [bold]no[/]\nnote the relay says: \ufffd]0;owned\ufffd\n"
