@@ -6,8 +6,10 @@ import pytest
 
 from tacit.ledger.shipment import StreamMessage
 from tacit.ledger.snapshots import (
+    BUSY,
     FEWEST_EVENTS,
     FEWEST_MESSAGES,
+    FEWEST_WHEN_BUSY,
     LedgerSnapshot,
     SnapshotList,
     form_of,
@@ -54,6 +56,22 @@ def test_none_comes_that_is_older_than_the_newest_or_than_what_was_taken_back(
 )
 def test_one_is_due_when_a_ledger_has_grown_by_a_quarter(events: int, held: int | None, due: bool) -> None:
     assert is_due(events, at(1, held) if held is not None else None) == due
+
+
+@pytest.mark.parametrize(
+    ("events", "held", "grown", "due"),
+    [
+        (FEWEST_WHEN_BUSY - 1, None, BUSY, False),
+        (FEWEST_WHEN_BUSY - 1, None, BUSY - 1, True),
+        (FEWEST_WHEN_BUSY, None, BUSY, True),
+        (199_999, 100_000, BUSY, False),
+        (200_000, 100_000, BUSY, True),
+    ],
+)
+def test_a_busy_node_waits_until_a_ledger_has_doubled(
+    events: int, held: int | None, grown: int, due: bool
+) -> None:
+    assert is_due(events, at(1, held) if held is not None else None, grown) == due
 
 
 @pytest.mark.parametrize(

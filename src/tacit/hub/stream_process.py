@@ -14,6 +14,7 @@ import select
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -59,13 +60,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tacit.hub.stream_codec import FromHub, FromWriter, StreamOpening
-    from tacit.ledger.commands import Committed, Outcome
+    from tacit.ledger.commands import Command, Committed, Outcome
     from tacit.ledger.io.store import Store
     from tacit.ledger.io.writer_thread import Done
     from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.ledger")
 READ_BYTES: Final = 1 << 20
+GULP: Final = 0.003
+"""Seconds between two looks at what the hub says while the writer is busy: each takes the writer's time."""
 
 
 class HubSocket:
@@ -76,6 +79,8 @@ class HubSocket:
         self._lock = threading.Lock()
         self.heard_at = steady_seconds()
         """When the hub last said something."""
+        self.rest: Callable[[], object] = lambda: None
+        """Called each time before it is listened to again."""
 
     def bodies(self) -> Iterator[bytes]:
         """The frames until the hub goes."""
@@ -84,6 +89,7 @@ class HubSocket:
             self.heard_at = steady_seconds()
             buffer += data
             yield from frames(buffer)
+            self.rest()
 
     def _received(self) -> bytes:
         try:
@@ -132,6 +138,14 @@ class ServedNode(Among, Protocol):
         """Be told, before groups are taken, that the machine's clock was off and is not any more."""
         ...
 
+    def submit_all(self, commands: Sequence[Command], done: Done) -> None:
+        """Queue commands for the writer of this node, side by side."""
+        ...
+
+    def until_idle(self, seconds: float) -> bool:
+        """Wait until the writer has nothing to do, no longer than so many seconds; has it?"""
+        ...
+
     def is_wanted(self, asked: Callable[[], bool]) -> None:
         """Hold the lease only while this says that whoever acts by it lives."""
         ...
@@ -160,6 +174,7 @@ class StreamWriter:
             lambda payload: hub.tell(Heard(payload)), lambda number: hub.tell(Unheard(number)), self._reached
         )
         self._store.start(self._deliver)
+        hub.rest = partial(node.until_idle, GULP)
 
     def _deliver(self, _callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         transport, node = self._store.transport, self._node
@@ -186,8 +201,7 @@ class StreamWriter:
         node = self._node
         match said:
             case Commands(commands):
-                for command in received(commands):
-                    self._store.submit(command, _answered_in_order)
+                node.submit_all(received(commands), _answered_in_order)
             case Say(address, payload, number):
                 node.say(address, payload, number)
             case SayToAll(payload):

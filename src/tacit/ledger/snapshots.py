@@ -24,6 +24,10 @@ FEWEST_EVENTS: Final = 5_000
 """Events that are not worth a snapshot: they are folded in less than a second."""
 GROWTH: Final = 4
 """A new one is due when a ledger has grown by this part of what the last one holds."""
+BUSY: Final = 5_000
+"""Events between two looks by which a node is known to have much to write."""
+FEWEST_WHEN_BUSY: Final = 50_000
+"""Such a node lets so many come together, and as many as the last snapshot holds: two seconds of folding."""
 FEWEST_MESSAGES: Final = 1_000
 """Messages that a node reads behind what it has rather than begin anew."""
 
@@ -75,9 +79,15 @@ def mark_of(message: StreamMessage) -> str:
     return hashlib.sha256(message.token.encode() + b"\0" + message.payload).hexdigest()
 
 
-def is_due(events: int, newest: LedgerSnapshot | None) -> bool:
-    """Would a joining node have so much to fold that a new snapshot is worth its making?"""
+def is_due(events: int, newest: LedgerSnapshot | None, grown: int = 0) -> bool:
+    """Would a joining node have so much to fold that a new snapshot is worth its making?
+
+    `grown`: by how many events since it was looked last. Making one costs as much as writing a tenth of what
+    it holds, so that a node that has much to write waits for a calmer time, though not for ever.
+    """
     held = newest.events if newest is not None else 0
+    if grown >= BUSY:
+        return events - held >= max(FEWEST_WHEN_BUSY, held)
     return events - held >= max(FEWEST_EVENTS, held // GROWTH)
 
 

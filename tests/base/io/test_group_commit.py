@@ -59,6 +59,21 @@ def test_jobs_handed_over_together_share_a_commit_or_are_refused_together() -> N
     assert bench.answers == {1: 10, 2: 20, 3: 30}
 
 
+def test_a_writer_is_idle_when_nothing_waits_and_nothing_is_being_committed() -> None:
+    bench = Bench()
+    assert bench.writer.until_idle(60)
+    bench.writer.submit(1)
+    assert bench.entered.acquire(timeout=60)
+    assert not bench.writer.until_idle(0)
+    bench.writer.submit(2)
+    bench.go.release(1)
+    assert bench.entered.acquire(timeout=60), "the next batch follows at once"
+    assert not bench.writer.until_idle(0)
+    bench.go.release(1)
+    assert bench.writer.until_idle(60)
+    bench.writer.close()
+
+
 def test_a_batch_has_a_largest_size_and_order_is_kept() -> None:
     bench = Bench(max_batch=2)
     bench.writer.submit(0)

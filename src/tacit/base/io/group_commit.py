@@ -37,6 +37,7 @@ class GroupCommit(Generic[J, R]):
         self._waiting: deque[J] = deque()
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
+        self._idle = threading.Event()
         self._closing = False
         self._died: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -64,6 +65,10 @@ class GroupCommit(Generic[J, R]):
         """How many jobs wait."""
         return len(self._waiting)
 
+    def until_idle(self, seconds: float) -> bool:
+        """Wait until no job waits and none is being committed, no longer than so many seconds; is it so?"""
+        return self._idle.wait(seconds)
+
     @property
     def died(self) -> BaseException | None:
         """What ended the writer, if something unexpected did."""
@@ -80,7 +85,9 @@ class GroupCommit(Generic[J, R]):
     def _take(self) -> list[J]:
         with self._wake:
             while not self._waiting and not self._closing:
+                self._idle.set()
                 self._wake.wait()
+            self._idle.clear()
             count = min(len(self._waiting), self._max_batch)
             return [self._waiting.popleft() for _ in range(count)]
 

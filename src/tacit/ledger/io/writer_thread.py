@@ -101,6 +101,14 @@ class WriterThread:
         """Queue a command."""
         self._queue.submit(Job(command, done))
 
+    def submit_all(self, commands: Sequence[Command], done: Done) -> None:
+        """Queue commands side by side: all of them, or none and `Unavailable`."""
+        self._queue.submit_all([Job(command, done) for command in commands])
+
+    def until_idle(self, seconds: float) -> bool:
+        """Wait until nothing waits or is being committed, no longer than so many seconds; is it so?"""
+        return self._queue.until_idle(seconds)
+
     @property
     def depth(self) -> int:
         """How many commands wait."""

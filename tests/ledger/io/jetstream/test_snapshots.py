@@ -428,6 +428,26 @@ def test_one_is_kept_when_it_is_due_and_at_the_end(
     assert world.snapshots.newest() != second
 
 
+def test_a_node_that_writes_much_waits_for_a_calmer_time_or_its_end(
+    world: SnapshotWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = world.store.path
+    monkeypatch.setattr(rules, "FEWEST_EVENTS", 2)
+    monkeypatch.setattr(rules, "BUSY", 3)
+    for number in range(3):
+        world.say("g_a", "user", f"{number}")
+    assert not world.snapshots.keep_if_due(path)
+    assert world.snapshots.keep_if_due(path), "nothing came since: it is calm"
+    first = world.snapshots.newest()
+    assert first is not None
+    for number in range(first.events + 3):
+        world.say("g_a", "user", f"again {number}")
+    assert not world.snapshots.keep_if_due(path)
+    for number in range(3):
+        world.say("g_a", "user", f"more {number}")
+    assert world.snapshots.keep_if_due(path, is_last=True)
+
+
 # -- a node
 
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from tacit.base.io.jetstream.connection import NatsConnection
     from tacit.base.io.jetstream.lease import Lease
-    from tacit.ledger.commands import Failure, Outcome
+    from tacit.ledger.commands import Command, Failure, Outcome
     from tacit.ledger.io.jetstream.group_leases import GroupLeases
     from tacit.ledger.io.jetstream.journal import JetStreamJournal
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.io.writer import Writer
-    from tacit.ledger.io.writer_thread import Job
+    from tacit.ledger.io.writer_thread import Done, Job
     from tacit.ledger.standing import StreamStanding
 
 log: Final = logging.getLogger("tacit.ledger")
@@ -227,6 +227,14 @@ class Node:
     def holds(self, group_id: str) -> bool:
         """May this node write to a group now?"""
         return self._groups.holds(group_id)
+
+    def submit_all(self, commands: Sequence[Command], done: Done) -> None:
+        """Queue commands for the writer of this node, side by side."""
+        self._writer.submit_all(commands, done)
+
+    def until_idle(self, seconds: float) -> bool:
+        """Wait until the writer has nothing to do, no longer than so many seconds; has it?"""
+        return self._writer.until_idle(seconds)
 
     @property
     def held(self) -> int:

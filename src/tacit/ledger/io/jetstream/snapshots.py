@@ -71,6 +71,8 @@ class LedgerSnapshots:
         self._lock = threading.Lock()
         self._breaks_off = threading.Event()
         self._nameless: set[str] = set()
+        self._seen = 0
+        """How many events there were when it was looked last whether a snapshot is due."""
         self.on_erased: Callable[[], None] = lambda: None
         """Told when something was erased in the ledger's stream."""
         self.bring_all_up: Callable[[], None] = lambda: None
@@ -171,17 +173,21 @@ class LedgerSnapshots:
 
     # -- keeping
 
-    def keep_if_due(self, path: Path) -> bool:
-        """Keep a snapshot of the file if a joining node would be glad of it; whether it was done."""
+    def keep_if_due(self, path: Path, *, is_last: bool = False) -> bool:
+        """Keep a snapshot of the file if a joining node would be glad of it; whether it was done.
+
+        `is_last`: this node writes no more, so that there is nothing to wait for.
+        """
         with closing(connect(path, readonly=True)) as connection:
             # What is only noted counts, too: it is one event each at least.
             [(events,)] = connection.execute(
                 "SELECT (SELECT coalesce(sum(last_seq), 0) FROM groups) + (SELECT count(*) FROM stream_noted)"
             ).fetchall()
-        if not is_due(events, None):
+        grown, self._seen = 0 if is_last else events - self._seen, events
+        if not is_due(events, None, grown):
             return False
         listed, _ = self.listed()
-        if listed is None or not is_due(events, listed.newest):
+        if listed is None or not is_due(events, listed.newest, grown):
             return False
         with suppress(TacitError):
             # Without, it is as true and of less use: whoever joins reads what is noted there.
@@ -343,14 +349,14 @@ class SnapshotRounds:
             if self._may_write():
                 self._has_written = True
                 began = time.monotonic()
-                if self._look(sweeps=True):
+                if self._look():
                     pause = max(LOOK, REST * (time.monotonic() - began))
 
-    def _look(self, *, sweeps: bool = False) -> bool:
+    def _look(self, *, is_last: bool = False) -> bool:
         try:
-            if sweeps:
+            if not is_last:
                 self._snapshots.sweep()
-            return self._snapshots.keep_if_due(self._path)
+            return self._snapshots.keep_if_due(self._path, is_last=is_last)
         except _BROKEN as error:
             log.info("no snapshot could be kept", extra={"fault": type(error).__name__})
             return False
@@ -361,4 +367,4 @@ class SnapshotRounds:
         if self._thread.is_alive():
             self._thread.join()
         if self._has_written:
-            self._look()
+            self._look(is_last=True)
