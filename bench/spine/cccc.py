@@ -125,7 +125,8 @@ async def beside(plan: Plan) -> Case:
         finally:
             daemon.terminate()
             try:
-                await asyncio.wait_for(daemon.wait(), 20)
+                async with asyncio.timeout(20):
+                    await daemon.wait()
             except TimeoutError:
                 daemon.kill()
                 await daemon.wait()

@@ -49,13 +49,15 @@ async def started(
     )
     assert process.stdout is not None
     try:
-        line = await asyncio.wait_for(process.stdout.readline(), 120)
+        async with asyncio.timeout(120):
+            line = await process.stdout.readline()
         yield process, json.loads(line)
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(process.wait(), 30)
+            async with asyncio.timeout(30):
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()
@@ -128,7 +130,8 @@ class RunningHub:
 async def ask(socket: WebSocket, answer: asyncio.Future[bytes], method: str, params: dict[str, Any]) -> Any:
     """Send a call whose answer arrives in `answer`."""
     socket.send(msgspec.json.encode({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-    reply = msgspec.json.decode(await asyncio.wait_for(answer, 60))
+    async with asyncio.timeout(60):
+        reply = msgspec.json.decode(await answer)
     if "error" in reply:
         raise RuntimeError(f"{method}: {reply['error']}")
     return reply["result"]

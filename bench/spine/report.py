@@ -15,7 +15,7 @@ numbers depend on the machine. Written by `python -m bench.spine`; do not edit b
 
 METHOD: Final = """## What is missed or near its limit, and why
 
-- **Durable append (a)** is near its goal of 0.5 with a writer in a process of its own (0.47 to 0.48 over several runs)
+- **Durable append (a)** is near its goal of 0.5 with a writer in a process of its own (0.47 to 0.48 over several runs, 0.44 to 0.54 over four on a busy machine)
   and far from it with a thread (0.33), where hub and writer share Python's global lock. In the process the writer is the
   bound: some 75 µs of processor time an event in batches of 64 (admission and staging 25, rows and hash chain 20, COMMIT
   17, looking up idempotency keys 5, decoding and answering 6); the hub's own 41 µs run beside it. Batches of 128 cost 14 %

@@ -59,10 +59,12 @@ class WebSocket(asyncio.Protocol):
                 self._buffer = head
                 return
             if b" 101 " not in head.split(b"\r\n", 1)[0]:
-                self._open.set_exception(ConnectionError(head.split(b"\r\n", 1)[0].decode()))
+                if not self._open.done():
+                    self._open.set_exception(ConnectionError(head.split(b"\r\n", 1)[0].decode()))
                 return
             self.is_up = True
-            self._open.set_result(None)
+            if not self._open.done():  # whoever waited may have given up
+                self._open.set_result(None)
         self.take(buffer)
 
     def take(self, buffer: bytes) -> None:

@@ -56,4 +56,19 @@ describe("a card's stream", () => {
     expect(asked.length).toBeGreaterThan(1);
     expect(asked.length).toBeLessThanOrEqual(4);
   });
+
+  it("keeps what came while the hub was asked, and asks again where something was missed meanwhile", async () => {
+    const answers: ((found: unknown) => void)[] = [];
+    const line = { call: () => new Promise((resolve) => answers.push(resolve)) } as unknown as Line;
+    const made = new Activities("g1", line);
+    void made.fetch("e1");
+    made.take(update(3));
+    await vi.advanceTimersByTimeAsync(2 * ASKED_EVERY);
+    expect(answers.length).toBe(1);
+    const before = { id: "b", kind: "edit", state: "done", text: "before" };
+    answers[0]!({ cards: [{ session: "ada", turn: "t1", state: "running", update: 2, items: [before, { ...update(2).items[0]! }] }], away: [] });
+    await vi.advanceTimersByTimeAsync(2 * ASKED_EVERY);
+    expect(made.of("e1").value[0]!.items.map((item) => item.text)).toEqual(["before", "step 3"]);
+    expect(answers.length).toBe(2);
+  });
 });

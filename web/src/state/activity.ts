@@ -46,9 +46,16 @@ export function merged(card: Card, update: Card): Card {
   return { ...card, state: update.state, update: update.update || card.update, items };
 }
 
+/** A card as the hub had it when it was asked, with what came of it since. */
+function newest(card: Card, shown: Card[]): Card {
+  const known = shown.find((one) => one.turn === card.turn && one.session === card.session);
+  return known === undefined || known.update <= card.update || card.state === "ended" ? card : merged(card, known);
+}
+
 export class Activities {
   private readonly known = new Map<string, Signal<Card[]>>();
   private readonly asking = new Set<string>();
+  private readonly again = new Set<string>();
   private readonly waiting = new Map<string, Update[]>();
   private readonly missed = new Set<string>();
   private readonly asked = new Map<string, number>();
@@ -134,18 +141,23 @@ export class Activities {
 
   /** Everything about an event, as the hub and the agents' harnesses have it; whose record could not be had. */
   async fetch(eventId: string): Promise<string[]> {
-    if (this.asking.has(eventId)) return [];
+    if (this.asking.has(eventId)) {
+      // What is on its way was asked for before whatever is missed now.
+      this.again.add(eventId);
+      return [];
+    }
     this.asking.add(eventId);
     try {
       const found = await this.line.call<{ cards: Card[]; away: string[] }>("activity", { group_id: this.groupId, event_id: eventId });
       const cards = this.of(eventId);
-      const fresh = found.cards.map((card) => ({ ...card, update: card.update ?? 0 }));
+      const fresh = found.cards.map((card) => newest({ ...card, update: card.update ?? 0 }, cards.peek()));
       // What is shown already and not kept anywhere stays: a record may come a moment after the turn's end.
       const shown = cards.peek().filter((card) => !fresh.some((one) => one.turn === card.turn));
       cards.value = [...shown, ...fresh];
       return found.away;
     } finally {
       this.asking.delete(eventId);
+      if (this.again.delete(eventId)) this.catchUp(eventId);
     }
   }
 }
