@@ -314,6 +314,11 @@ def test_settings_are_shown_changed_and_refused(people, tmp_path, relay):
     # What is never shared is released by its name alone, typed out.
     anna.type("permissions", "health_info", "always", code=1, stdin="yes\n")
     assert "health_info" in anna.json("permissions")["never_share"]
+    shown = anna.type("permissions", "health_info", "always", stdin=" health_info \n")
+    assert f"for {ben} alone:" not in shown, "nothing differs for him any more"
+    assert "health_info" in anna.json("permissions")["always_share"]
+    anna.json("permissions", "health_info", "never")
+    assert "health_info" in anna.json("permissions")["never_share"]
     assert anna.json("autonomy") == {"autonomy": "low", "implicit_consent": "prompt_once"}
     assert anna.json("autonomy", "medium")["autonomy"] == "medium"
     assert anna.json("autonomy", "low", "--implicit", "prompt_once")["autonomy"] == "low"

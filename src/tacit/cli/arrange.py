@@ -423,10 +423,13 @@ def permissions(field: str | None, level: str | None, *, counterpart: str | None
     named = {"always_share": "always", "ask_first": "ask", "never_share": "never"}
     lines = [f"{bold(word.ljust(6))} {', '.join(found[name])}" for name, word in named.items()]
     for address, override in found["overrides"].items():
-        lines.append(f"for {arrange_show.who(address)} alone:")
-        for name, word in (("promote_to_always_share", "always"), ("restrict_to_never_share", "never")):
-            if override[name]:
-                lines.append(f"  {word:<6} {', '.join(override[name])}")
+        differing = [
+            f"  {word:<6} {', '.join(override[name])}"
+            for name, word in (("promote_to_always_share", "always"), ("restrict_to_never_share", "never"))
+            if override[name]
+        ]
+        if differing:
+            lines += [f"for {arrange_show.who(address)} alone:", *differing]
     show(found, "\n".join(lines), as_json=as_json)
 
 
