@@ -296,6 +296,23 @@ async def test_where_something_was_written_of_which_nobody_was_told_followers_re
     assert outlet.heard[3:] == [b"3 4 ", ("cut", 4, "resume")]
 
 
+async def test_what_nobody_was_told_of_is_missed_though_it_was_the_first_since_the_start(room: Room) -> None:
+    """A hub that has just started has published nothing of the group: the follower's own place counts."""
+    publish, room.server.hub.live.publish = room.server.hub.live.publish, lambda *_: None  # type: ignore[method-assign]
+    group = await room.group()
+    hub, outlet = room.server.hub, Slow()
+    credential = hub.registry.find(room.owner)
+    assert credential is not None
+    outlet.reads.set()
+    following = Following(hub, credential, requests.Events(group_id=group))
+    await following.begin()
+    await following.go_live(following.enter(outlet, 1), outlet.drained)
+    await room.say(group, "untold")
+    hub.live.publish = publish  # type: ignore[method-assign]
+    await room.say(group, "told")
+    assert outlet.heard == [b"1 ", ("cut", 1, "resume")]
+
+
 async def test_one_that_goes_during_its_replay_does_not_come_back_with_its_end(room: Room) -> None:
     group = await room.group()
     hub, outlet = room.server.hub, Slow()

@@ -161,20 +161,19 @@ class Live:
     def publish(self, group_id: str, events: Sequence[StoredEvent]) -> None:
         """Hand events that just became durable to all followers of their group."""
         first, last = events[0].seq, events[-1].seq
-        before, self._ends[group_id] = self._ends.get(group_id), last
+        self._ends[group_id] = last
         followers = self._followers.get(group_id)
         if not followers:
-            return
-        if before is not None and first > before + 1:
-            # What lies between was written by a writer that died before it could tell of it.
-            for follower in list(followers):
-                self._resume(follower)
             return
         public = not any(event.private for event in events)
         shared: dict[tuple[type[Outlet], int], bytes] = {}
         sent = 0
         held: defaultdict[str, int] = defaultdict(int)
         for follower in list(followers):
+            if first > follower.seq + 1:
+                # What lies between was written by a writer that died before it could tell of it.
+                self._resume(follower)
+                continue
             outlet = follower.outlet
             pending = outlet.pending
             if pending:

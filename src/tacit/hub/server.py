@@ -69,8 +69,9 @@ def application(hub: Hub) -> web.Application:
         with suppress(TacitError):  # a ledger that cannot be read has the other numbers still
             waiting = await hub.ledger.read(lambda reader: erasure.pending(reader.connection))
             hub.metrics.erasures(waiting, hub.store)
-        if (standing := await hub.stream_standing()) is not None:
-            hub.metrics.stream(standing)
+        with suppress(TacitError):
+            if (standing := await hub.stream_standing()) is not None:
+                hub.metrics.stream(standing)
         return web.Response(body=hub.metrics.text(hub.store), content_type="text/plain", charset="utf-8")
 
     async def openapi(_request: web.Request) -> web.StreamResponse:

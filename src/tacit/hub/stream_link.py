@@ -108,7 +108,7 @@ class StreamLink(WriterLink):
         self._on_free: Callable[[], None] = lambda: None
         self._sign: asyncio.TimerHandle | None = None
         self._heard_at = 0.0
-        self._is_first = True
+        self._is_first = self._is_ready = True
         self._first = self._started()
         try:
             self._ready = self._until_ready(self._first)
@@ -209,7 +209,7 @@ class StreamLink(WriterLink):
             case Answer(number, standing):
                 self._answered(number, standing)
             case Ready():
-                self._ready = word
+                self._ready, self._is_ready = word, True
                 self._give_sign()
                 self._on_free()
                 self.on_restart()
@@ -257,6 +257,7 @@ class StreamLink(WriterLink):
 
     def _lost(self) -> None:
         lost, self._held = frozenset(self._held), set()
+        self._is_ready = False
         if self._sign is not None:
             self._sign.cancel()
         for waiting in self._asked.values():
@@ -366,7 +367,8 @@ class StreamLink(WriterLink):
     def _put(
         self, question: GiveUp | LeaveTalk | AskStanding, waiting: Future[StreamStanding | None]
     ) -> None:
-        if self._socket is None:
+        if self._socket is None or not self._is_ready:
+            # One that still opens the ledger would answer when it has, and nobody knows when that is.
             waiting.set_exception(Unavailable(NOT_THERE))
             return
         self._asked[question.number] = waiting

@@ -124,6 +124,9 @@ class HubSocket:
 class ServedNode(Among, Protocol):
     """This node, with what only its own process asks of it."""
 
+    keeps_last: bool
+    """Is a last snapshot kept when this node ends?"""
+
     @property
     def groups(self) -> frozenset[str]:
         """To which groups this node writes."""
@@ -160,6 +163,7 @@ class StreamWriter:
         self._node = node
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="tacit-stream")
         """For what waits for the servers."""
+        self._is_asked_to_end = False
 
     def start(self) -> None:
         """Take up work; the hub is told of everything from here on."""
@@ -209,6 +213,7 @@ class StreamWriter:
             case Find(number, groups):
                 node.find(groups, lambda where: self._hub.tell(WhereFound(number, where)))
             case GiveUp(number):
+                self._is_asked_to_end = True
                 self._beside.submit(self._answer, number, node.give_up)
             case LeaveTalk(number):
                 self._beside.submit(self._answer, number, node.leave)
@@ -229,6 +234,8 @@ class StreamWriter:
     def close(self) -> None:
         """Write what was taken, give the groups back, let go of everything."""
         self._beside.shutdown(wait=True)
+        # A hub that went without a word may be started again and wait for its folder.
+        self._node.keeps_last = self._is_asked_to_end
         self._store.close()
 
 

@@ -185,7 +185,7 @@ class Journal(Protocol):
         ...
 
     def require_current(self, group_id: str) -> None:
-        """Raise `Stale` when more is known of a group than is applied here: nothing is decided upon that."""
+        """Raise `NotCurrent` when more is known of a group than is applied here: it is not decided upon."""
         ...
 
     def stage(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
@@ -241,6 +241,10 @@ class Stale(Exception):
         super().__init__()
         self.kept = kept
         self.failed = dict(failed or {})
+
+
+class NotCurrent(Stale):
+    """Of a group that a command names something is only noted here: it is applied before the next try."""
 
 
 class Behind(Unavailable):

@@ -107,5 +107,6 @@ def test_a_writer_that_dies_answers_everybody_who_waits() -> None:
     bench.writer._thread.join(10)
     assert isinstance(bench.writer.died, MemoryError)
     assert {job: type(answer) for job, answer in bench.answers.items()} == {1: Unavailable, 2: Unavailable}
+    assert all(isinstance(answer, Unavailable) and answer.unknown for answer in bench.answers.values())
     with pytest.raises(Unavailable, match="died"):
         bench.writer.submit(3)

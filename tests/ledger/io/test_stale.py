@@ -113,6 +113,31 @@ def test_a_command_of_several_groups_is_decided_again_as_a_whole(nodes: Nodes) -
     assert_same(nodes)
 
 
+def test_what_is_applied_before_catching_up_fails_is_told_of_once(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is taken in by parts; a part that is committed comes by no second time."""
+    monkeypatch.setattr("tacit.ledger.io.writer.CAUGHT_UP_BYTES", 0)
+    told: list[str] = []
+    nodes.two.store.writer.on_missed = lambda found, _records: told.extend(
+        one.event.data["text"] for one in found
+    )
+    commit(nodes.one, say("g_a", "first"))
+    commit(nodes.one, say("g_b", "second"))
+    journal: Any = nodes.two.store.writer._journal
+
+    def breaking() -> Iterator[Any]:
+        yield next(journal.missed())
+        raise Unavailable("the network broke")
+
+    with pytest.raises(Unavailable):
+        nodes.two.store.writer.catch_up(breaking())
+    assert told == ["first"]
+    nodes.two.store.writer.catch_up()
+    assert told == ["first", "second"]
+    assert_same(nodes)
+
+
 def test_whoever_is_always_second_is_told_to_try_again(nodes: Nodes) -> None:
     def rival() -> None:
         nodes.truth.before_taking = lambda: None

@@ -105,6 +105,8 @@ class GroupCommit(Generic[J, R]):
                 unanswered += self._waiting
                 self._waiting.clear()
             if unanswered:
-                told = Unavailable("the store's writer has died; whether this was written is not known")
+                told = Unavailable(
+                    "the store's writer has died; whether this was written is not known", unknown=True
+                )
                 self._deliver(unanswered, [told] * len(unanswered))
             raise

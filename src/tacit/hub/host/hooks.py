@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import hmac
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from tacit.attention.io.archive import Archive
-from tacit.base.errors import TacitError
+from tacit.base.errors import TacitError, Unavailable
 from tacit.c2a.messages import accepts, without_lines
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
 from tacit.c2a.retry import redeliver_after
@@ -144,11 +145,16 @@ class Hooks:
         self._syncing = asyncio.Lock()
 
     async def open(self) -> None:
-        """Start every webhook that is kept."""
-        await self.sync()
+        """Start every webhook that is kept and can be started."""
+        with suppress(Unavailable):
+            await self.sync()
 
     async def sync(self) -> None:
-        """Call the addresses that are kept and no others; none in a group where another node does."""
+        """Call the addresses that are kept and no others; none in a group where another node does.
+
+        `Unavailable` when there is one that cannot be called now; the others are.
+        """
+        failed: Unavailable | None = None
         async with self._syncing:
             acts = self._ports.host.acts
             kept = {(row[0], row[1]): row[2:] for row in await self._rows() if acts(row[0])}
@@ -157,7 +163,10 @@ class Hooks:
                     self._end(group_id, session)
             for (group_id, session), (url, secret, version) in kept.items():
                 if (group_id, session) not in self._wires:
-                    await self._resume(group_id, session, HookWire(self._ports, url, secret), version)
+                    wire = HookWire(self._ports, url, secret)
+                    failed = await self._resume(group_id, session, wire, version) or failed
+        if failed is not None:
+            raise failed
 
     async def groups(self) -> set[str]:
         """The groups in which an address is kept."""
@@ -170,7 +179,8 @@ class Hooks:
             ).fetchall()
         )
 
-    async def _resume(self, group_id: str, session: str, wire: HookWire, version: str) -> None:
+    async def _resume(self, group_id: str, session: str, wire: HookWire, version: str) -> Unavailable | None:
+        """Start one; why it cannot be started now, if another try is of use."""
         try:
             if await self._is_gone(group_id, session):
                 await self.remove(group_id, session)
@@ -182,6 +192,8 @@ class Hooks:
                 await self._start(group_id, session, wire, version)
         except TacitError as error:
             log.warning("a webhook was not started", extra={"fault": type(error).__name__})
+            return error if isinstance(error, Unavailable) else None
+        return None
 
     async def _is_gone(self, group_id: str, session: str) -> bool:
         group = await self._ports.ledger.read(lambda reader: reader.group(group_id))
@@ -214,7 +226,13 @@ class Hooks:
         wire.link, wire.version = link, version
         self._wires[group_id, session] = wire
         wire.start()
-        await self._ports.host.attach(link)
+        try:
+            await self._ports.host.attach(link)
+        except TacitError:
+            # One that gets nothing is not to be taken for one that is called.
+            if self._wires.get((group_id, session)) is wire:
+                self._end(group_id, session)
+            raise
 
     async def set(self, group_id: str, session: str, url: str, version: str | None) -> str:
         """Call this address from now on; gives the secret, for the only time."""

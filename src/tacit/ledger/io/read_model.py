@@ -488,10 +488,15 @@ class Views(dict[int, View]):
         return view
 
 
-def require_readable(model: ReadModel, group: Group, event_id: str, reader: str) -> None:
-    """Refuses unless it is an event of this group that `reader` may read (CCCS-095)."""
+def require_part(group: Group, reader: str) -> None:
+    """Refuses who takes no part in a group (CCCS-095)."""
     if reader != USER and kind_of(reader) is not PrincipalKind.SERVICE and not group.has_member(reader):
         raise denied("this principal takes no part in the source group", "CCCS-095")
+
+
+def require_readable(model: ReadModel, group: Group, event_id: str, reader: str) -> None:
+    """Refuses unless it is an event of this group that `reader` may read (CCCS-095)."""
+    require_part(group, reader)
     found = model.event(group.number, event_id)
     if found is None:
         raise missing("event", "the source event does not exist", "CCCS-095")

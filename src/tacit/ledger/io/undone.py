@@ -19,6 +19,8 @@ class Again(Exception):
     def __init__(self, outcomes: list[Outcome | None]) -> None:
         super().__init__()
         self.outcomes = outcomes
+        self.is_try = True
+        """Does it count as one of the times that others came before?"""
 
     @classmethod
     def after(

@@ -78,10 +78,10 @@ from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
-from tacit.ledger.io.read_model import ReadModel, Views, require_readable
+from tacit.ledger.io.read_model import ReadModel, Views, require_part, require_readable
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
-from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
+from tacit.ledger.ports import JournalEntry, NotCurrent, Stale, StoredEvent, TooLarge
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.state import Group
@@ -170,15 +170,14 @@ class Writer:
         return self._journal.is_unsettled
 
     def _decide_again(self, commands: Sequence[Command], outcomes: list[Outcome | None]) -> Sequence[Outcome]:
-        for _ in range(MOST_TRIES - 1):
-            open_ = [number for number, outcome in enumerate(outcomes) if outcome is None]
-            if not open_:
-                break
+        tries = MOST_TRIES - 1
+        while tries and (open_ := [number for number, outcome in enumerate(outcomes) if outcome is None]):
             found: Sequence[Outcome | None]
             try:
                 found = self._committed([commands[number] for number in open_])
             except Again as again:
                 found = again.outcomes
+                tries -= again.is_try
             for number, outcome in zip(open_, found, strict=True):
                 outcomes[number] = outcome
         busy = Unavailable("others write to this group all the time; nothing was appended")
@@ -204,7 +203,9 @@ class Writer:
                 raise self._again(commands, outcomes, kept) from error
             return [failed] * len(commands)
         except Stale as stale:
-            raise self._again(commands, outcomes, stale.kept, stale.failed) from stale
+            again = self._again(commands, outcomes, stale.kept, stale.failed)
+            again.is_try = not isinstance(stale, NotCurrent)
+            raise again from stale
         except TooLarge:
             return self._in_halves(commands)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one command must not take the others along
@@ -256,10 +257,10 @@ class Writer:
 
         `arrived` is what came by itself: then this may not be all.
         """
-        missed, more, has_records = arrived or self._journal.missed(), True, False
-        found: list[Committed] = []
+        missed, more = arrived or self._journal.missed(), True
         try:
             while more:
+                found, has_records = list[Committed](), False
                 self._connection.execute("BEGIN IMMEDIATE")
                 size, more = 0, False
                 for one in missed:
@@ -274,6 +275,9 @@ class Writer:
                 self._erase_gone()
                 self._connection.execute("COMMIT")
                 self._journal.settle()
+                # At once: if the next part fails, nobody comes by this one again.
+                if self.on_missed is not None and (found or has_records):
+                    self.on_missed(found, has_records)
         except BaseException:
             self._roll_back()
             raise
@@ -281,8 +285,6 @@ class Writer:
         if arrived is None:
             self._behind = False
             self._told.clear()
-        if self.on_missed is not None and (found or has_records):
-            self.on_missed(found, has_records)
         if is_pending(self._connection):
             self.on_erasure()
 
@@ -589,8 +591,10 @@ class Writer:
 
     def require_source(self, group_id: str, event_id: str, reader: str) -> None:
         """Refuses unless it is an event that `reader` may read, in any group (CCCS-095)."""
-        try:
-            group = self._group(group_id)
-        except Refused as refused:
-            raise missing("group", "the source group does not exist", "CCCS-095") from refused
+        # First who asks: nothing is brought up for whoever takes no part. The roster is never behind.
+        known = self._groups.get(group_id) or load_group(self._connection, group_id)
+        if known is None:
+            raise missing("group", "the source group does not exist", "CCCS-095")
+        require_part(known, reader)
+        group = self._group(group_id)
         require_readable(self.model, group, event_id, reader)

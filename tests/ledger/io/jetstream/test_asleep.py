@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.base.errors import Unavailable
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import Patience
 from tacit.ledger.commands import HUB, Append, AppendTogether, Awaken, Committed, LetRest, Ping, Recorded
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.node import FollowingWriter
 from tacit.ledger.io.store import Options
+from tacit.ledger.io.writer import MOST_TRIES
 from tacit.ledger.ports import Behind
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_cache import StreamWorld, proof
@@ -208,6 +209,43 @@ def test_a_command_is_decided_upon_all_of_every_group_that_it_looks_at(
     assert not sleeper.journal.behind
     world.store.writer.catch_up()
     assert [said(world, group) for group in GROUPS] == [["one"], ["one", "both"], ["two", "both"]]
+
+
+def test_a_batch_that_looks_at_many_groups_that_are_behind_is_decided(
+    world: StreamWorld, sleeper: Sleeper
+) -> None:
+    """One is found behind after the other: that is no rival, who would come first again and again."""
+    sleeper.held |= {"g_b", HUB}
+    names = [f"g_{number}" for number in range(MOST_TRIES + 2)]
+    for name in names:
+        world.group(name, ann="peer")
+    sources = [world.say(name, "user", "one").id for name in names]
+    sleeper.catch_up()
+    assert sleeper.journal.behind == {*names}
+    relays = [
+        submission(
+            "g_b", "user", "chat.message", {"text": "one", "src_group_id": name, "src_event_id": source}
+        )
+        for name, source in zip(names, sources, strict=True)
+    ]
+    assert type(sleeper.ask(AppendTogether(tuple(relays)))).__name__ == "Appended"
+    assert not sleeper.journal.behind
+    world.store.writer.catch_up()
+    assert said(world, "g_b") == ["one"] * len(names)
+
+
+@pytest.mark.spec("CCCS-095")
+def test_who_takes_no_part_in_a_group_has_nothing_brought_up(world: StreamWorld, sleeper: Sleeper) -> None:
+    sleeper.held.add("g_b")
+    world.group("g_closed", bob="peer")
+    source = world.say("g_closed", "bob", "one").id
+    sleeper.catch_up()
+    data = {"text": "one", "src_group_id": "g_closed", "src_event_id": source}
+    refused = sleeper.ask(Append(submission("g_b", "ann", "chat.message", data)))
+    assert isinstance(refused, Refused)
+    assert refused.code == "permission_denied"
+    assert sleeper.journal.behind == {"g_closed"}
+    assert isinstance(sleeper.ask(Append(submission("g_b", "bob", "chat.message", data))), Committed)
 
 
 def test_what_was_noted_is_applied_after_a_restart_of_the_node(world: StreamWorld, sleeper: Sleeper) -> None:

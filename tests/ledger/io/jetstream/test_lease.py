@@ -283,6 +283,25 @@ def test_a_hub_that_lost_its_lease_writes_nothing_and_has_none_of_its_groups_whe
     store.close()
 
 
+def test_a_group_whose_term_ended_before_it_was_told_of_is_not_told_of(one: Machine) -> None:
+    with closing(one.serve()):
+        assert one.served is not None
+        groups, lease, told = one.served._groups, one.served.lease, list[tuple[frozenset[str], bool]]()
+        assert groups is not None
+        one.node.watch(lambda changed, held: told.append((changed, held)), lambda: None)
+
+        async def taken_and_lost() -> None:
+            await groups.find(["g_b"])
+            groups._gained.clear()
+            groups._take("g_lost", "a term that is over")
+            groups._take("g_c", lease.term)
+            await asyncio.sleep(0)  # what was taken is told of in the next go of the loop
+
+        one.served.stream.connection.wait(taken_and_lost())
+        assert (frozenset({"g_c"}), True) in told
+        assert not any("g_lost" in changed for changed, held in told if held)
+
+
 def test_a_lease_that_is_gone_and_that_nobody_took_is_taken_again(one: Machine) -> None:
     store = one.serve(seconds=1.0)
     assert one.served is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.hub.config import StreamPlan
 from tests.hub.c2a.stage import Agent, Stage, staged
 from tests.hub.c2a.test_people import Receiver
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from tacit.hub.host.links import Link
     from tests.ledger.io.jetstream.servers import Server
 
 
@@ -175,6 +176,28 @@ async def test_webhooks_are_called_by_one_node_and_by_the_next_when_it_stops(nod
         posts = await receiver.until(2)
         assert [post["params"]["eventId"] for post in posts] == [first["id"], second["id"]]
         assert all(post["sound"] for post in posts)
+
+
+@pytest.mark.spec("C2A-011")
+async def test_a_webhook_that_cannot_be_taken_up_is_taken_up_later(nodes: Nodes) -> None:
+    await nodes.member("ann")
+    host, failed = nodes.other.server.hub.host, list[object]()
+    attach = host.attach
+
+    async def attached(link: Link) -> None:
+        if not failed:
+            failed.append(link)
+            raise Unavailable("the stream does not answer")
+        await attach(link)
+
+    host.attach = attached  # type: ignore[method-assign]
+    async with Receiver() as receiver:
+        await receiver.hook(nodes.one, "ann")
+        await nodes.one.server.stop()
+        asked = await nodes.other.tell("@ann which port?")
+        (post,) = await receiver.until(1)
+        assert post["params"]["eventId"] == asked["id"]
+        assert len(failed) == 1
 
 
 @pytest.mark.spec("C2A-177", "C2A-222")

@@ -308,6 +308,19 @@ def test_a_copy_that_a_kill_left_goes_at_the_next_start(world: SnapshotWorld) ->
     assert not (world.folder / ARRIVING).exists()
 
 
+def test_a_copy_that_a_killed_process_left_goes_when_the_next_takes_its_place(
+    world: SnapshotWorld, stream: JetStream
+) -> None:
+    """The file is being read by the hub meanwhile: it is not begun anew, and tidied all the same."""
+    world.close()
+    (left := world.folder / f"{COPYING}x").mkdir()
+    (left / DATABASE).write_bytes(b"half")
+    options = Options(clock=world.clock, entropy=world.entropy, purpose="a test")
+    open_cache(world.folder, options, stream, anew=False).close()
+    assert not left.exists()
+    world.reopen()
+
+
 # -- what was taken back
 
 
@@ -418,13 +431,15 @@ def test_one_is_kept_when_it_is_due_and_at_the_end(
         world.say("g_a", "user", f"{number}")
     rounds.begin()
     until(lambda: world.snapshots.newest() != first)
-    rounds.end()
+    rounds.end(keeps_last=True)
     second = world.snapshots.newest()
     assert second is not None
     ended = SnapshotRounds(world.snapshots, path, lambda: True)
     for number in range(second.events):
         world.say("g_a", "user", f"{number}")
-    ended.end()
+    ended.end(keeps_last=False)
+    assert world.snapshots.newest() == second
+    ended.end(keeps_last=True)
     assert world.snapshots.newest() != second
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,9 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.client import AgentSession
 from tacit.hub.config import HubConfig, StreamPlan
 from tacit.hub.hub import Hub
+from tacit.hub.stream_codec import GiveUp
 from tacit.hub.stream_link import StreamLink
+from tacit.hub.stream_process import StreamWriter
 from tacit.ledger.commands import HUB
 from tests.hub.room import WAIT, Room, running
 from tests.ledger.io.jetstream.servers import new_name
@@ -92,6 +95,43 @@ async def test_who_waits_for_a_writer_that_dies_hears_that_the_outcome_is_not_kn
         assert (await asked).status == 503
         await replaced(room, process)
         assert len(texts(await room.events(group))) <= 1
+
+
+async def test_nobody_waits_for_a_writer_that_has_not_begun(tmp_path: Path, server: Server) -> None:
+    """The next one opens the ledger, and nobody knows how long that takes: here it stands still before."""
+    async with running(tmp_path / "data", stream=plan_for(server), writer="process") as room:
+        link = link_of(room)
+        first = link.process_id
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: settled(link.process_id not in {None, first}))
+        assert link.process_id is not None
+        os.kill(link.process_id, signal.SIGSTOP)
+        async with asyncio.timeout(WAIT):
+            assert (await room.get("/v1/status")).status == 503
+            assert b"tacit_followers" in (await room.get("/metrics")).raw
+        os.kill(link.process_id, signal.SIGCONT)
+        await replaced(room, first)
+        assert (await room.get("/v1/status")).body["stream"]["lives"]
+
+
+async def settled(found: bool) -> bool:
+    return found
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_only_a_process_that_is_asked_to_end_takes_its_time_for_a_last_snapshot(is_asked: bool) -> None:
+    """A hub that was killed may be started again at once, and wait for its folder."""
+    given_up = list[bool]()
+    node: Any = SimpleNamespace(keeps_last=True, give_up=lambda: given_up.append(True))
+    kept = list[bool]()
+    store: Any = SimpleNamespace(close=lambda: kept.append(node.keeps_last))
+    hub: Any = SimpleNamespace(tell=lambda _word: None)
+    writer = StreamWriter(hub, store, node)
+    if is_asked:
+        writer.take(GiveUp(1))
+    writer.close()
+    assert (given_up, kept) == ([True] * is_asked, [is_asked])
 
 
 async def test_a_writer_that_stands_still_is_killed_and_another_takes_its_place(

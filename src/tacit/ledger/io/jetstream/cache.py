@@ -29,7 +29,7 @@ from tacit.ledger.io.jetstream.group_leases import NODES, GroupLeases
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.overview import standing_of
-from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots, SnapshotRounds
+from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots, SnapshotRounds, tidy
 from tacit.ledger.io.jetstream.stream import JetStream
 from tacit.ledger.io.store import DATABASE, Options, Store
 
@@ -131,7 +131,7 @@ class ServedStream:
         def closed() -> None:
             connection.wait(node.end())
             self.lease.release()  # nobody who could write waits for a last snapshot
-            rounds.end()
+            rounds.end(keeps_last=node.keeps_last)
             self.close()
 
         store.on_closed = closed
@@ -209,6 +209,8 @@ def open_cache(
 
     # A half-written commit is no news: what it was is in the stream, or was never acknowledged.
     options = replaced(options, journal=journal, keeps_torn=False, erases=erases, blobs=blobs)
+    if not anew:
+        tidy(folder)  # whose process was killed has left it to the next one
     for _ in range(MOST_BEGINNINGS if anew else 0):
         joined = snapshots is not None and snapshots.join(folder, engine, options.locked)
         try:

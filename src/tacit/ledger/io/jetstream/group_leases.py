@@ -183,8 +183,10 @@ class GroupLeases:
         self._gained[group_id] = None
 
     def _tell_gained(self) -> None:
-        gained, self._gained = frozenset(self._gained), {}
-        self.on_change(gained, True)
+        # What was taken in a term that has ended meanwhile is not told of: nobody would take it back.
+        gained, self._gained = frozenset(filter(self.holds, self._gained)), {}
+        if gained:
+            self.on_change(gained, True)
 
     # -- who lives
 

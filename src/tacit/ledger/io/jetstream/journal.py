@@ -24,7 +24,7 @@ from tacit.ledger.commands import HUB, RecordBlob
 from tacit.ledger.io.journal import FIRST_LINK, NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.noted import NotedMessages
 from tacit.ledger.io.schema import SHIFT, STREAM
-from tacit.ledger.ports import Stale, TooLarge
+from tacit.ledger.ports import NotCurrent, Stale, TooLarge
 from tacit.ledger.quiet import is_quiet
 from tacit.ledger.shipment import (
     COPIED,
@@ -129,6 +129,7 @@ class JetStreamJournal(SqliteJournal):
 
     def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:
         """Publish every group's batch and wait for all fates; raises `Stale` unless all are kept."""
+        self._touched.clear()  # whatever had to be current for this batch was
         if not self._staged:
             return self._move_on_alone()
         blocked = self._move_on(self._staged.keys() & self._unsettled.keys())
@@ -235,7 +236,6 @@ class JetStreamJournal(SqliteJournal):
             raise Unavailable("the stream ends before what this node has seen: it was set back, restore it")
         yield from self._taken(self._stream.read(applied, end))
         yield from self.brought_up([group_id for group_id in self._noted.groups if self._is_wanted(group_id)])
-        self._touched.clear()
 
     def arrived(self, messages: Iterable[StreamMessage], upto: int) -> Iterator[Missed]:
         """The same, of messages that came by themselves; what is missing in between is read, up to `upto`."""
@@ -318,10 +318,10 @@ class JetStreamJournal(SqliteJournal):
             yield from self._applied(group_id, message)
 
     def require_current(self, group_id: str) -> None:
-        """Raise `Stale` when something is only noted of a group: it is brought up before the next try."""
+        """Raise `NotCurrent` when something is only noted of a group: it is brought up for the next try."""
         if group_id in self._noted.groups:
             self._touched.add(group_id)
-            raise Stale
+            raise NotCurrent
 
     def _note_instead(self, message: StreamMessage) -> None:
         """Two for one place: whoever put the second died before the first was gone. It is finished here."""

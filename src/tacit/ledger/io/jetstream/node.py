@@ -223,6 +223,8 @@ class Node:
         self._leave: Callable[[], Coroutine[Any, Any, None]] = _heard_nothing
         self.standing: Callable[[], StreamStanding] | None = None
         """How the stream stands, for operators; blocks."""
+        self.keeps_last = True
+        """Is a last snapshot kept when this node ends? It takes a while, in which it has its folder."""
 
     def holds(self, group_id: str) -> bool:
         """May this node write to a group now?"""

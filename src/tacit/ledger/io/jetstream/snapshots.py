@@ -105,7 +105,7 @@ class LedgerSnapshots:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = locked(folder)
         try:
-            _tidy(folder)
+            tidy(folder)
             applied = self._applied(folder / DATABASE)
             listed, _ = self.listed()
             form = form_of(len(SCHEMA.steps), _folds(engine))
@@ -277,7 +277,7 @@ class LedgerSnapshots:
             self._remove_others(None)
 
 
-def _tidy(folder: Path) -> None:
+def tidy(folder: Path) -> None:
     """What a process that was killed left of copies: they may hold what was taken back since."""
     for left in folder.glob(f"{COPYING}*"):
         shutil.rmtree(left, ignore_errors=True)
@@ -361,10 +361,10 @@ class SnapshotRounds:
             log.info("no snapshot could be kept", extra={"fault": type(error).__name__})
             return False
 
-    def end(self) -> None:
-        """Look no more. What this node wrote is kept for the next one, if that is worth it."""
+    def end(self, *, keeps_last: bool) -> None:
+        """Look no more; `keeps_last`: what this node wrote is kept for the next one, if that is worth it."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
-        if self._has_written:
+        if self._has_written and keeps_last:
             self._look(is_last=True)
