@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from contextlib import contextmanager
 from pathlib import Path
@@ -170,6 +171,22 @@ def test_a_connection_is_let_go_of_though_its_server_is_gone(tmp_path: Path) -> 
         server.kill()
         connection.wait(connection.say("nobody.hears", b"what is left"))
         connection.close()
+
+
+def test_a_connection_that_is_being_made_anew_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The library forgets an attempt whose cancellation was lost; it would go on when the loop has ended."""
+    with started(tmp_path) as server:
+        connection = NatsConnection([server.url], Patience(answer=0.5))
+        client = connection._client
+        assert client is not None
+        server.process.send_signal(signal.SIGSTOP)
+        until(lambda: client.is_reconnecting)
+        forgotten = connection.start(client._attempt_reconnect())
+        until(lambda: client._attempts == {forgotten})
+        client._reconnection_task = None
+        connection.close()
+        assert not asyncio.all_tasks(connection._loop)
+        assert client._transport._io_writer.is_closing()
 
 
 def test_a_server_that_says_nothing_any_more_is_left_for_another(tmp_path: Path) -> None:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from nats.aio.client import Client
 from nats.aio.transport import TcpTransport
 from nats.errors import Error as NatsError
 
+from tacit.base.io.ending import end
 from tacit.base.io.jetstream.login import NO_TLS
 
 if TYPE_CHECKING:
+    from urllib.parse import ParseResult
+
     from nats.aio.client import Srv
 
 CLOSING: Final = 0.2
@@ -28,6 +31,14 @@ class _Transport(TcpTransport):
     def __init__(self) -> None:
         super().__init__()
         self.is_ending = False
+        self._opened: asyncio.StreamWriter | None = None
+
+    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
+        """Whatever was opened before is closed: nobody would know of it any more."""
+        await super().connect(uri, buffer_size, connect_timeout)
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = self._bare_io_writer
 
     def __bool__(self) -> bool:
         """Also before it is connected: the client would take another one instead."""
@@ -56,6 +67,21 @@ class NatsClient(Client):
     def __init__(self, *, is_encrypted: bool) -> None:
         super().__init__()
         self._is_encrypted = is_encrypted
+        self._attempts: set[asyncio.Task[None]] = set()
+
+    async def _attempt_reconnect(self) -> None:
+        """One at a time: that before was cancelled once, which it may not have noticed."""
+        this = cast("asyncio.Task[None]", asyncio.current_task())
+        await self._end_attempts(this)
+        self._attempts.add(this)
+        try:
+            await super()._attempt_reconnect()
+        finally:
+            self._attempts.discard(this)
+
+    async def _end_attempts(self, this: asyncio.Task[Any] | None) -> None:
+        for attempt in self._attempts - {this}:
+            await end(attempt)
 
     async def _connect_to_server(self, s: Srv) -> None:
         self._transport = self._transport or _Transport()
@@ -77,3 +103,7 @@ class NatsClient(Client):
         if isinstance(self._transport, _Transport):
             self._transport.is_ending = True
         await super().close()
+        await self._end_attempts(asyncio.current_task())
+        if self._transport is not None:  # an attempt may have come through meanwhile
+            self._transport.close()
+            await asyncio.sleep(0)

@@ -536,6 +536,8 @@ class NatsConnection:
             await asyncio.wait(self._posted, timeout=self.patience.answer)
         if self._client is not None:
             await self._client.close()
+        for left in asyncio.all_tasks() - {asyncio.current_task()}:  # the loop runs for this alone
+            await end(left)
 
 
 def _ordered(inbox: str, after: int, heartbeat: float) -> dict[str, Any]:
