@@ -13,10 +13,11 @@ from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
 from tacit.hub import browsers
+from tacit.hub.all_links import AllLinks
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import LOCAL, Credential, Registry, digest, new_token
 from tacit.hub.crew import Crew
-from tacit.hub.host.activities import Activities
+from tacit.hub.host.activities import CARD_BYTES, Activities, within
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.ports import HookPorts
@@ -26,6 +27,7 @@ from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.neighbours import Neighbours
+from tacit.hub.node_codec import ShowTurns
 from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
+    from tacit.hub.node_codec import Finding, Inquiry
     from tacit.hub.node_transport import NodeTransport
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.standing import StreamStanding
@@ -108,7 +111,7 @@ class Hub:
         self.ledger.on_committed = self.host.committed
         self.ledger.on_removed = self._removed
         self.ledger.on_missed = self._missed
-        self.activities = Activities(self.ledger, self.host, self.live.activity)
+        self.activities = Activities(self.ledger, self.host, self._show)
         self.host.gone = self.activities.gone
         self.tools = Tools(self.ledger)
         self.readers: ReaderPool | None = None
@@ -124,6 +127,7 @@ class Hub:
         self.registry = Registry(self.store.options.entropy)
         self._quiet_until = Moment(0)
         self.links = SignInLinks(self.store.options.entropy)
+        self.all_links = AllLinks(self.links)
         self.crew = Crew(self)
         self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
         self.agent = PersonalAgent(config.agent, config.data / "agent.log", self._agent_changed)
@@ -155,6 +159,9 @@ class Hub:
         nodes.on_free = lambda: self._see_to(partial(self._adopt, nodes))
         self.host.acts = nodes.holds
         self.ledger.awake = Wakefulness()
+        self.all_links.inquiries = neighbours.inquiries
+        self.activities.inquiries = neighbours.inquiries
+        neighbours.inquiries.answer = self._answer
         neighbours.on_left = lambda group_id, session: self.host.spawn(self.hooks.back(group_id, session))
 
     async def _adopt(self, nodes: NodeTransport) -> None:
@@ -348,6 +355,18 @@ class Hub:
         self.host.whisper(group_id, record.session, said, parties)
         if self.neighbours is not None:
             self.neighbours.whispers(group_id, record.session, said, parties)
+
+    def _show(self, group_id: str, said: dict[str, Any], parties: frozenset[str] | None) -> None:
+        """What an agent does, for the people who look on at any node."""
+        self.live.activity(group_id, said, parties)
+        if self.neighbours is not None:
+            self.neighbours.acts(group_id, said, parties)
+
+    async def _answer(self, inquiry: Inquiry) -> Finding:
+        """What this node alone has, for another that asks."""
+        if isinstance(inquiry, ShowTurns):
+            return within(await self.activities.here(inquiry), CARD_BYTES)
+        return self.all_links.here(inquiry)
 
     def _agent_changed(self, change: dict[str, Any]) -> None:
         """The owner's agent has changed: whoever shows it to the owner is told, and nobody else."""

@@ -306,11 +306,12 @@ class Live:
         """Pass on a message that is kept nowhere."""
         self._tell(group_id, "ephemeral", said, by, parties | {USER} if parties is not None else None)
 
-    def activity(self, group_id: str, said: dict[str, Any], about: StoredEvent) -> None:
-        """Pass on what an agent does, to the people who may read what it is about; agents are not told."""
+    def activity(self, group_id: str, said: dict[str, Any], parties: frozenset[str] | None) -> None:
+        """Tell people what an agent does, in private the owner and the parties; agents are not told."""
         followers = self._present.get(group_id, {})
         people = {one.principal for one in followers if _is_person(one.principal)}
-        self._tell(group_id, "activity", said, "", {one for one in people if about.visible_to(one)})
+        told = people if parties is None else people & {USER, *parties}
+        self._tell(group_id, "activity", said, "", told)
 
     def _tell(
         self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None

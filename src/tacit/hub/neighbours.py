@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.hub.node_codec import Beat, GoesOn, Here, Leaves, Types, Whispers
+from tacit.hub.inquiries import Inquiries
+from tacit.hub.node_codec import Acts, Beat, GoesOn, Here, Informs, Inquires, Leaves, Types, Whispers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +55,8 @@ class Neighbours:
         self._stirred: dict[str, None] = {}
         self.on_left: Callable[[str, str], None] = lambda _group_id, _session: None
         """Told of a session that was connected to another node and is no more."""
+        self.inquiries: Final = Inquiries(nodes, lambda: self._known)
+        """What each node keeps for itself, and others ask for."""
         nodes.on_word = self._heard
         host.elsewhere = self.in_group
         host.on_present = self._changed
@@ -134,6 +137,11 @@ class Neighbours:
         told = frozenset(parties) if parties is not None else None
         self._nodes.say_to_all(Whispers(self._nodes.address, group_id, by, said, told))
 
+    def acts(self, group_id: str, said: dict[str, Any], parties: frozenset[str] | None) -> None:
+        """Tell the others what an agent does, if people look on there."""
+        if any(one.people for one in self.in_group(group_id)):
+            self._nodes.say_to_all(Acts(self._nodes.address, group_id, said, parties))
+
     def _goes_on(self, group_id: str, effect: AuthorContinued) -> None:
         self._nodes.say_to_all(GoesOn(self._nodes.address, group_id, effect.session, effect.event_id))
 
@@ -163,6 +171,17 @@ class Neighbours:
                 self._host.go_on(group_id, session, event_id)
             case Leaves(address=address):
                 self._forget(address)
+            case _:
+                self._heard_of_turns_and_links(word)
+
+    def _heard_of_turns_and_links(self, word: Acts | Inquires | Informs) -> None:
+        match word:
+            case Acts(group_id=group_id, said=said, parties=parties):
+                self._live.activity(group_id, said, parties)
+            case Inquires():
+                self._host.spawn(self.inquiries.inform(word))
+            case Informs():
+                self.inquiries.heard(word)
 
     def _take(self, word: Here) -> None:
         """Who is there now; and what has changed by it."""
@@ -196,6 +215,7 @@ class Neighbours:
     def _forget(self, address: str) -> None:
         """A node is gone; its agents keep their last word, and are not connected."""
         self._known.pop(address, None)
+        self.inquiries.gone(address)
         for group_id, there in list(self._here.items()):
             if address in there:
                 lives = tuple(msgspec.structs.replace(one, connected=False) for one in there[address].lives)

@@ -130,8 +130,91 @@ class Leaves(msgspec.Struct, frozen=True, array_like=True, tag="leaves"):
     address: str
 
 
-Word: TypeAlias = Beat | Here | Types | Whispers | GoesOn | Leaves
-"""What a node says to all others, of itself and of those who are connected to it."""
+class Acts(msgspec.Struct, frozen=True, array_like=True, tag="acts"):
+    """What an agent does, for people who look on; in private for the parties alone."""
+
+    address: str
+    group_id: str
+    said: dict[str, Any]
+    parties: frozenset[str] | None
+
+
+class FindLink(msgspec.Struct, frozen=True, array_like=True, tag="find link"):
+    """Whom does the sign-in link with this digest sign in? `spends`: it is worth nothing from then on."""
+
+    code_hash: bytes
+    spends: bool
+
+
+class ListLinks(msgspec.Struct, frozen=True, array_like=True, tag="list links"):
+    """Which links of somebody are there?"""
+
+    group_id: str
+    principal: str
+
+
+class EndLink(msgspec.Struct, frozen=True, array_like=True, tag="end link"):
+    """Let a link sign nobody in any more."""
+
+    link_id: str
+
+
+class ShowTurns(msgspec.Struct, frozen=True, array_like=True, tag="show turns"):
+    """What have these sessions done about a message, each in the form that it was given?
+
+    `about`: the message's first form. `forget`: their harnesses are to keep nothing of it any more.
+    """
+
+    group_id: str
+    about: str
+    given: list[tuple[str, str]]
+    forget: bool = False
+
+
+class LinkFound(msgspec.Struct, frozen=True, array_like=True, tag="link found"):
+    """Whom a link signs in."""
+
+    principal: str
+    group_id: str | None
+
+
+class LinkIds(msgspec.Struct, frozen=True, array_like=True, tag="link ids"):
+    """The public ids of somebody's links."""
+
+    ids: list[str]
+
+
+class TurnsFound(msgspec.Struct, frozen=True, array_like=True, tag="turns found"):
+    """The turns that run, those that harnesses kept, and which sessions were reached."""
+
+    running: list[dict[str, Any]]
+    kept: list[dict[str, Any]]
+    reached: list[str]
+
+
+Inquiry: TypeAlias = FindLink | ListLinks | EndLink | ShowTurns
+"""What a node can be asked that it alone has."""
+Finding: TypeAlias = LinkFound | LinkIds | TurnsFound | None
+
+
+class Inquires(msgspec.Struct, frozen=True, array_like=True, tag="inquires"):
+    """A node asks all others."""
+
+    address: str
+    number: int
+    inquiry: Inquiry
+
+
+class Informs(msgspec.Struct, frozen=True, array_like=True, tag="informs"):
+    """What one of them has found."""
+
+    address: str
+    number: int
+    finding: Finding
+
+
+Word: TypeAlias = Beat | Here | Types | Whispers | GoesOn | Leaves | Acts | Inquires | Informs
+"""What a node says to others, of itself and of those who are connected to it."""
 NodeMessage: TypeAlias = Asked | Answered | NotTaken | Word
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(NodeMessage).decode

@@ -480,6 +480,14 @@ class NodeTransport:
             for part in cut(outcomes, self._among.room):
                 self._among.say(address, encode(Answered(self._among.wrote, part)))
 
+    def say_to(self, address: str, word: Word) -> bool:
+        """Say something to one other node, without waiting; was it small enough?"""
+        payload = encode(word)
+        if len(payload) >= self._among.room:
+            return False
+        self._among.say(address, payload)
+        return True
+
     def say_to_all(self, word: Word) -> None:
         """Say something to every other node, without waiting."""
         payload, kind = encode(word), type(word)

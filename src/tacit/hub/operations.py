@@ -232,8 +232,7 @@ async def list_tokens(hub: Hub, credential: Credential, request: requests.NewTok
     """The public ids of a principal's live tokens, and of the sign-in links that still work."""
     credential.require_owner()
     await group_of(hub, credential, request.group_id)
-    now = asyncio.get_running_loop().time()
-    links = hub.links.ids(request.group_id, request.actor_id, now)
+    links = await hub.all_links.ids(request.group_id, request.actor_id)
     found = hub.registry.of(request.group_id, request.actor_id) + links
     if not found:
         raise missing("actor", "no token of such a principal", "CCCS-011")
@@ -244,7 +243,7 @@ async def revoke_token(hub: Hub, credential: Credential, request: requests.OldTo
     """Make a token, or a sign-in link, worthless at once."""
     credential.require_owner()
     if request.token_id.startswith(LINK):
-        (dead,) = hub.links.drop(token_id=request.token_id) or (None,)
+        dead = await hub.all_links.end(request.token_id)
         if dead is None:
             raise invalid("no such link: it was used, or has run out", "CCCS-042", reason="no_token")
         return {"token_id": request.token_id, "principal": dead.principal, "revoked": True}

@@ -58,15 +58,10 @@ class SignInLinks:
         self._live[digest(code)] = made
         return code
 
-    def find(self, code: str, now: float) -> SignInLink | None:
-        """Whom a code would sign in; it stays good."""
+    def find(self, code_hash: bytes, now: float, *, spends: bool) -> SignInLink | None:
+        """Whom the code with this digest signs in; `spends`: it is worth nothing from now on."""
         self._forget_old(now)
-        return self._live.get(digest(code))
-
-    def spend(self, code: str, now: float) -> SignInLink | None:
-        """Whom a code signs in; it is worth nothing from now on."""
-        self._forget_old(now)
-        return self._live.pop(digest(code), None)
+        return self._live.pop(code_hash, None) if spends else self._live.get(code_hash)
 
     def ids(self, group_id: str, principal: str, now: float) -> list[str]:
         """The public ids of somebody's links."""

@@ -28,11 +28,15 @@ async def sign_in(hub: Hub, request: web.Request) -> web.StreamResponse:
     try:
         given = operations.body_of(await whole(request, hub.config.limits, MOST_BYTES))
         code, looks = given.get("code"), given.get("look") is True
-        now = asyncio.get_running_loop().time()
-        take = hub.links.find if looks else hub.links.spend
-        found = take(code, now) if isinstance(code, str) else None
+        links, found = hub.all_links, None
+        if isinstance(code, str):
+            found = links.find_here(code, spends=not looks)
         if found is None:
-            hub.sign_in_rate.take(request.remote or "local", now)
+            # Counted before anybody else is asked: who guesses shall not keep all nodes busy.
+            hub.sign_in_rate.take(request.remote or "local", asyncio.get_running_loop().time())
+            if isinstance(code, str):
+                found = await links.find_elsewhere(code, spends=not looks)
+        if found is None:
             raise denied("this link was used already, has run out, or never was", "CCCS-042")
         who = {"principal": found.principal, "group_id": found.group_id}
         if looks:

@@ -13,18 +13,22 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from tacit.attention.io.archive import Archive
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted
 from tacit.base.errors import TacitError
 from tacit.c2a.activity import MOST_ITEMS, Activity, ActivityWanted
+from tacit.hub.node_codec import ShowTurns, TurnsFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.host import Host
     from tacit.hub.host.links import Link
+    from tacit.hub.inquiries import Inquiries
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import StoredEvent
 
@@ -63,9 +67,8 @@ class Card:
             if self.size <= CARD_BYTES:
                 break
             item = self.items[item_id]
-            short = {name: item[name] for name in item if name not in {"text", "files"}}
-            self.size -= _size(item) - _size(short)
-            self.items[item_id] = {**short, "cut": True}
+            self.size -= _size(item)
+            self.items[item_id] = _cut(item)
 
     def may_pass(self, second: int) -> bool:
         """Is there room for one more update in this second?"""
@@ -88,14 +91,20 @@ class Activities:
     """What the agents of one hub do at this moment."""
 
     def __init__(
-        self, ledger: AsyncLedger, host: Host, show: Callable[[str, dict[str, Any], StoredEvent], None]
+        self,
+        ledger: AsyncLedger,
+        host: Host,
+        show: Callable[[str, dict[str, Any], frozenset[str] | None], None],
     ) -> None:
+        """`show`: to the people in a group; in private to the parties alone."""
         self._ledger = ledger
         self._host = host
         self._show = show
         self._cards: dict[tuple[str, str, str], Card] = {}
         """By room, session and turn."""
         self._summing = asyncio.Lock()
+        self.inquiries: Inquiries | None = None
+        """The way to the other nodes, where there are any, and agents that are connected there."""
         self._asked: dict[tuple[str, str, str], asyncio.Future[Activity]] = {}
         self._numbers = itertools.count(1)
 
@@ -132,7 +141,7 @@ class Activities:
                 "update": told.update,
                 "items": list(told.items),
             }
-            self._show(link.group_id, said, card.event)
+            self._show(link.group_id, said, card.event.parties() if card.event.private else None)
         if told.state == "ended":
             self._cards.pop(key, None)
             if told.summary is not None:
@@ -186,28 +195,50 @@ class Activities:
         if await self._ledger.read(lambda reader: _is_deleted(reader, group_id, event_id)):
             # A harness that was away when it was taken back is told now.
             return {"cards": [], "away": (await self.forget(group_id, event_id))["away"]}
-        cards = [
-            card.shown() for key, card in self._cards.items() if key[0] == group_id and card.about == about
-        ]
-        kept = await asyncio.gather(*(self._kept(group_id, session, form) for session, form in given))
-        away: dict[str, None] = {}
+        found = await self._found(ShowTurns(group_id, about, given))
+        cards = [card for one in found for card in one.running]
         turns: set[tuple[str, str]] = set()
-        for (session, _form), found in zip(given, kept, strict=True):
-            if found is None:
-                away[session] = None
-                continue
-            for one in found.cards:  # a turn about an edited message is known by each of its forms
-                name = (session, str(one.get("turn", "")))
-                if name not in turns:
-                    turns.add(name)
-                    cards.append({"session": session, **one})
-        return {"cards": cards, "away": list(away)}
+        for card in (card for one in found for card in one.kept):
+            # A turn about an edited message is known by each of its forms.
+            name = (card["session"], str(card.get("turn", "")))
+            if name not in turns:
+                turns.add(name)
+                cards.append(card)
+        return {"cards": cards, "away": _away(given, found)}
+
+    async def _found(self, asked: ShowTurns) -> list[TurnsFound]:
+        """What is known here, and of sessions that are not connected here at other nodes."""
+        absent = [one for one in asked.given if self._link(asked.group_id, one[0]) is None]
+        if self.inquiries is None or not absent:
+            return [await self.here(asked)]
+        there = self.inquiries.ask(msgspec.structs.replace(asked, given=absent), ANSWER_WITHIN + 1.0)
+        here, others = await asyncio.gather(self.here(asked), there)
+        return [here, *(one for one in others if isinstance(one, TurnsFound))]
+
+    async def here(self, asked: ShowTurns) -> TurnsFound:
+        """What this hub knows: what runs, and what the harnesses that are connected to it kept."""
+        mine = [one for one in asked.given if self._link(asked.group_id, one[0]) is not None]
+        running = [
+            card.shown()
+            for key, card in self._cards.items()
+            if key[0] == asked.group_id and card.about == asked.about
+        ]
+        kept = await asyncio.gather(*(self._kept(asked.group_id, *one, forget=asked.forget) for one in mine))
+        answers = [(session, found) for (session, _), found in zip(mine, kept, strict=True)]
+        silent = {session for session, found in answers if found is None}
+        cards = [{"session": session, **one} for session, found in answers if found for one in found.cards]
+        reached = [session for session, _ in answers if session not in silent]
+        return TurnsFound(running, cards, list(dict.fromkeys(reached)))
+
+    def _link(self, group_id: str, session: str) -> Link | None:
+        link = self._host.link(group_id, session)
+        return link if link is not None and link.was_greeted else None
 
     async def _kept(
         self, group_id: str, session: str, event_id: str, *, forget: bool = False
     ) -> Activity | None:
-        link = self._host.link(group_id, session)
-        if link is None or not link.was_greeted:
+        link = self._link(group_id, session)
+        if link is None:
             return None
         key = (group_id, session, f"activity-{next(self._numbers)}")
         self._asked[key] = waiting = asyncio.get_running_loop().create_future()
@@ -222,11 +253,34 @@ class Activities:
 
     async def forget(self, group_id: str, event_id: str) -> dict[str, Any]:
         """Have every harness forget its record of the turns about an event; who could not be reached."""
-        _, given = await self._ledger.read(lambda reader: _given(reader, group_id, event_id))
-        done = await asyncio.gather(*(self._kept(group_id, *one, forget=True) for one in given))
-        away = [session for (session, _), found in zip(given, done, strict=True) if found is None]
+        about, given = await self._ledger.read(lambda reader: _given(reader, group_id, event_id))
+        away = _away(given, await self._found(ShowTurns(group_id, about, given, forget=True)))
         sessions = dict.fromkeys(session for session, _ in given)
-        return {"forgotten": [one for one in sessions if one not in away], "away": list(dict.fromkeys(away))}
+        return {"forgotten": [one for one in sessions if one not in away], "away": away}
+
+
+def within(found: TurnsFound, most: int) -> TurnsFound:
+    """The same for another node; where it is more than so much, without texts and files."""
+    cards = [*found.running, *found.kept]
+    if sum(_size(item) for card in cards for item in card.get("items", ())) <= most:
+        return found
+    running, kept = ([_short(card) for card in some] for some in (found.running, found.kept))
+    return TurnsFound(running, kept, found.reached)
+
+
+def _short(card: Mapping[str, Any]) -> dict[str, Any]:
+    return {**card, "items": [_cut(item) for item in card.get("items", ())]}
+
+
+def _cut(item: Mapping[str, Any]) -> dict[str, Any]:
+    """A thing without what it can lose."""
+    return {**{name: item[name] for name in item if name not in {"text", "files"}}, "cut": True}
+
+
+def _away(given: Iterable[tuple[str, str]], found: Iterable[TurnsFound]) -> list[str]:
+    """Which sessions no node has reached."""
+    reached = {session for one in found for session in one.reached}
+    return list(dict.fromkeys(session for session, _ in given if session not in reached))
 
 
 def _size(item: Mapping[str, Any]) -> int:
