@@ -159,6 +159,7 @@ class Hub:
         nodes.on_free = lambda: self._see_to(partial(self._adopt, nodes))
         self.host.acts = nodes.holds
         self.ledger.awake = Wakefulness()
+        self.rate.nodes = self.sign_in_rate.nodes = neighbours.count
         self.all_links.inquiries = neighbours.inquiries
         self.activities.inquiries = neighbours.inquiries
         neighbours.inquiries.answer = self._answer

@@ -72,6 +72,10 @@ class Neighbours:
         """The groups in which somebody is connected to another node."""
         return list(self._here)
 
+    def count(self) -> int:
+        """How many nodes there are, this one too."""
+        return 1 + len(self._known)
+
     def beats(self) -> list[Beat]:
         """What every node said of itself last; this one first."""
         return [self._beat(), *(one.beat for one in self._known.values())]

@@ -9,7 +9,6 @@ effect, and remembers nothing of it.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,11 +17,11 @@ import msgspec
 from tacit.attention.commands import AuthorContinued, RunDueTimers, SetPresence, TimerDue, TimersRun
 from tacit.attention.decide import digest
 from tacit.attention.decide.modes import PUSHED
-from tacit.attention.decide.rates import MINUTE
 from tacit.attention.io import interpreter, repeats
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
+from tacit.attention.io.recent_pushes import Pushes, push, pushes_of
 from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_ever, roster_for
 from tacit.attention.read import bursts
 from tacit.attention.read.message import remains_of
@@ -81,7 +80,8 @@ class GroupAttention:
     attention: Attention
     folds: GroupFolds
     past: PastMessages
-    pushed: defaultdict[str, deque[Moment]] = field(default_factory=lambda: defaultdict(deque))
+    pushed: Pushes | None = None
+    """What was delivered in the last minute; None until somebody asks."""
     roster: Roster | None = None
     lines: RecentLines = field(default_factory=RecentLines)
     unanswered: dict[tuple[str, Place], dict[tuple[str, str], None]] | None = None
@@ -118,10 +118,10 @@ class AttentionEngine:
             state.roster = state.past.roster = roster_for(group, state.attention)
         return state
 
-    def around(self, state: GroupAttention, group: Group, now: Moment) -> Around:
+    def around(self, state: GroupAttention, group: Group, lookup: Lookup, now: Moment) -> Around:
         """What is known beside the fold at this moment."""
         roster = roster_for(group, state.attention, self.online(group.group_id))
-        return Around(roster, now, state.pushed)
+        return Around(roster, now, self._pushes(state, group, lookup, now))
 
     # -- what agents append by themselves
 
@@ -168,9 +168,9 @@ class AttentionEngine:
             return ()
         event, decisions, stopped = decided
         state.lines.said(found, event)
-        around = Around(state.roster or Roster(), at, state.pushed)
+        around = Around(state.roster or Roster(), at, self._pushes(state, group, lookup, at))
         if any(one.escalate for one in decisions.exceptions.values()):
-            around = self.around(state, group, at)
+            around = self.around(state, group, lookup, at)
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
         written = self._whole(state, event, decisions, written, at, lookup)
         if decisions.parsed is not None:
@@ -187,7 +187,9 @@ class AttentionEngine:
         # What is remembered beside the folds is found again when it is asked for.
         state.unanswered, state.lines = None, RecentLines()
         if event.kind not in SAID:
-            self._fold(state, group, event, at, lookup)
+            data = self._fold(state, group, event, at, lookup)
+            if event.kind == "x.c2a.delivery":
+                self._pushed(state, str(data["session"]), at)
         elif state.attention.sessions:
             self._take(state, event, at)
         else:
@@ -332,10 +334,13 @@ class AttentionEngine:
         return submitted(group.group_id, consequences.withdrawn_copies(event_id, session, state.attention))
 
     def _pushed(self, state: GroupAttention, session: str, at: Moment) -> None:
-        recent = state.pushed[session]
-        recent.append(at)
-        while recent[0] <= at - MINUTE:
-            recent.popleft()
+        if state.pushed is not None:
+            push(state.pushed, session, at)
+
+    def _pushes(self, state: GroupAttention, group: Group, lookup: Lookup, now: Moment) -> Pushes:
+        if state.pushed is None:
+            state.pushed = pushes_of(lookup, group.last_seq, now)
+        return state.pushed
 
     # -- going on
 
@@ -452,7 +457,7 @@ class AttentionEngine:
         """The next thing that is due in a group, in a transaction of its own; none when all is done."""
         state = self.group(snapshot.group, snapshot.lookup)
         lives = Lives(command.since, {one.session: one for one in command.lives})
-        around = replace(self.around(state, snapshot.group, snapshot.now), lives=lives)
+        around = replace(self.around(state, snapshot.group, snapshot.lookup, snapshot.now), lives=lives)
         for written in timers.steps(state.attention, around, lambda event_id: self._item(state, event_id)):
             if written:
                 submissions = records.submitted_to(snapshot.group, written)
