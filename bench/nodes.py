@@ -1,9 +1,10 @@
 """What several hubs on one NATS stream cost, beside one hub on its own disk: ratios of one run.
 
-python -m bench.nodes [--only one,eight,doors,receipt,failover,join,groups,own] [--replicas 3] [--seconds 5] [--rounds 5]
+python -m bench.nodes [--only one,eight,doors,receipt,failover,leader,join,groups,own] [--replicas 3] [--seconds 5] [--rounds 5]
 
 Real hubs in processes of their own and real servers on the loopback, each write synced. What is compared takes turns, so
-that what else runs meets all alike. With `--replicas 3` three servers keep every stream; on one machine they share its disk.
+that what else runs meets all alike. With `--replicas 3` three servers keep every stream; on one machine they share its disk. `leader` is measured
+with three servers whatever is asked for.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from bench.spine.appends import IN_FLIGHT, Appender, press
 from bench.spine.latency import Pace, follow
 from bench.spine.machine import describe
 from bench.spine.plan import Plan, in_turn, middle, ratio
-from bench.spine.processes import RunningHub, hub, raise_open_files, scratch
+from bench.spine.processes import RunningHub, cpu_seconds, hub, raise_open_files, scratch
 from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
 from tacit.attention.io.engine import AttentionEngine
+from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.system import SystemEntropy
 from tacit.hub.config import StreamPlan
 from tacit.ledger.commands import Append, Committed
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from tests.ledger.io.jetstream.servers import Server
+
+    from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.io.store import Store
 
 CLIENTS: Final = 8
@@ -53,6 +58,10 @@ KEPT: Final = 50_000
 MANY: Final = 10_000
 FEW: Final = 10
 LEASE: Final = 15.0
+LEADERS: Final = 3
+"""How many leaders are killed, one after the other."""
+HASTY: Final = Patience(answer=0.25, tries=200, pause=0.05)
+"""Of who looks for the next one: the time that it takes is measured."""
 PATIENCE: Final = 60.0
 
 
@@ -73,6 +82,30 @@ class Servers:
     def plan(self) -> StreamPlan:
         """A stream that nobody has."""
         return StreamPlan(self.urls, new_name(), self.replicas, lease_seconds=LEASE)
+
+    def leader(self, stream: JetStream, but: str = "") -> Server:
+        """The server that leads a stream, another one than is named; blocks."""
+        while True:
+            told = stream.connection.wait(stream.connection.ask(stream.name, "INFO", {})).cluster
+            for server in self._running:
+                if told is not None and server.name == told.leader != but:
+                    return server
+            time.sleep(0.05)
+
+    def in_step(self, stream: JetStream) -> None:
+        """Return when every replica has all of a stream; blocks."""
+        end = now() + PATIENCE
+        while now() < end:
+            told = stream.connection.wait(stream.connection.ask(stream.name, "INFO", {})).cluster
+            others = told.replicas if told is not None else []
+            if len(others) == self.replicas - 1 and all(one.current and not one.offline for one in others):
+                return
+            time.sleep(0.2)
+        raise SystemExit("a server that came back does not catch up")
+
+    def cpu(self) -> float:
+        """Seconds of processor time that all have used."""
+        return sum(cpu_seconds(server.process.pid) for server in self._running)
 
     def end(self) -> None:
         """Stop them."""
@@ -287,6 +320,58 @@ async def failover(servers: Servers, plan: Plan, folder: Path) -> None:
         )
 
 
+async def leader(_servers: Servers, plan: Plan, folder: Path) -> None:
+    """How long nothing is written when the server that leads the ledger's stream is killed; and leads nobody."""
+    machines = Servers(folder / "nats", 3)
+    found = machines.plan()
+    gaps: list[float] = []
+    try:
+        async with nodes(folder, found, 1) as (node,):
+            [group] = await with_actors(node, 1, 1)
+            probe = Probe(node, group, node.tokens["a0"])
+            with contextlib.closing(
+                await asyncio.to_thread(opened, machines.urls, found.stream, 3, HASTY)
+            ) as stream:
+                for _ in range(min(plan.rounds, LEADERS)):
+                    leads = await asyncio.to_thread(machines.leader, stream)
+                    elected = Elected(machines, stream, leads)
+                    gaps.append(await probe.gap_around(elected.begin))
+                    say(
+                        "leader",
+                        f"{leads.name} was killed: another leads after {await elected.after() * 1000:,.0f} ms, "
+                        f"no writes for {gaps[-1] * 1000:,.0f}",
+                    )
+                    await asyncio.to_thread(leads.restart)
+                    await asyncio.to_thread(machines.in_step, stream)
+    finally:
+        machines.end()
+    say("leader, R3", f"no writes for {statistics.median(gaps) * 1000:,.0f} ms, median of {len(gaps)}")
+
+
+class Elected:
+    """Kills the server that leads a stream, and finds out when another one does."""
+
+    def __init__(self, machines: Servers, stream: JetStream, leads: Server) -> None:
+        self._machines = machines
+        self._stream = stream
+        self._leads = leads
+        self._task: asyncio.Task[float] | None = None
+
+    def begin(self) -> None:
+        """Kill it."""
+        self._leads.kill()
+        self._task = asyncio.create_task(asyncio.to_thread(self._until_another, now()))
+
+    def _until_another(self, begun: float) -> float:
+        self._machines.leader(self._stream, self._leads.name)
+        return now() - begun
+
+    async def after(self) -> float:
+        """Seconds from its death to the next leader."""
+        assert self._task is not None
+        return await self._task
+
+
 def fill(store: Store, events: int, batch: int = 128) -> None:
     """One group with many events."""
 
@@ -436,6 +521,7 @@ PARTS: Final[dict[str, Callable[[Servers, Plan, Path], Awaitable[None]]]] = {
     "doors": doors,
     "receipt": receipt,
     "failover": failover,
+    "leader": leader,
     "join": join,
     "groups": groups,
     "own": own,

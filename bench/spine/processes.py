@@ -74,9 +74,18 @@ async def output_of(module: str, *arguments: str) -> Any:
     return json.loads(out)
 
 
-def _cpu(pid: int) -> int:
+def cpu_seconds(pid: int) -> float:
+    """Processor time that a process has used so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid: int) -> int:
+    """A process's resident memory in bytes."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("a process has no resident memory")
 
 
 @dataclass(slots=True)
@@ -90,14 +99,11 @@ class RunningHub:
 
     def rss(self) -> int:
         """Resident memory in bytes."""
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-        raise RuntimeError("the hub has no resident memory")
+        return resident(self.pid)
 
     def cpu(self) -> float:
         """Seconds of processor time used so far: steadier than the clock on a machine that others use too."""
-        return sum(_cpu(pid) for pid in (self.pid, *self.children())) / os.sysconf("SC_CLK_TCK")
+        return sum(cpu_seconds(pid) for pid in (self.pid, *self.children()))
 
     def children(self) -> list[int]:
         """The hub's own processes: its writer, if that has one."""

@@ -149,11 +149,15 @@ async def test_the_last_connection_wins_over_one_at_another_node(tmp_path, strea
             async with at(second, bob) as late:
                 assert isinstance(await early.hear_a(frames.Superseded), frames.Superseded)
                 assert await early.hear() == codes.CLOSE_SUPERSEDED
-                sent = await alice.sent(bob.address)
-                assert await late.take() == [sent]
+                before = await alice.sent(bob.address)
+                assert await late.take() == [before]
             async with at(first, bob) as again:
                 sent = await alice.sent(bob.address)
-                assert await again.take() == [sent]
+                taken = await again.take()
+                # What was received in the last moment of a connection may be handed out once more.
+                while taken == [before]:
+                    taken = await again.take()
+                assert taken[-1:] == [sent]
 
 
 async def test_of_connections_at_the_same_time_one_stays(tmp_path, stream):

@@ -1,27 +1,44 @@
 """The other nodes of this node's ledger: which there are, and who is connected to them.
 
 Each node says of itself, now and then, that it lives (`Beat`), and of each group who is connected to it there
-(`Here`): whole, whenever that changes and with every beat, so that what was lost on the way is made good. A
-node that falls silent for as long as a lease lasts is forgotten, with all who were there. What is said to
-those who are there and kept nowhere (typing, whispers) is passed on as it comes. Nothing of this is in the
-ledger, and nothing in the ledger depends on it, but for one thing: the node that writes counts the silence of
-agents, and those of other nodes are heard of by their nodes.
+(`Here`): whole, whenever that changes, with the next beat when an agent gave a sign of life, and else in its
+turn, so that what was lost on the way is made good and a node of many groups says little at a time. A node
+that falls silent for as long as a lease lasts is forgotten, with all who were there. What is said to those
+who are there and kept nowhere (typing, whispers) is passed on as it comes. Nothing of this is in the ledger,
+and nothing in the ledger depends on it, but for one thing: the node that writes counts the silence of agents,
+and those of other nodes are heard of by their nodes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections import deque
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from tacit.hub.inquiries import Inquiries
-from tacit.hub.node_codec import Acts, Beat, GoesOn, Here, Informs, Inquires, Leaves, Types, Whispers
+from tacit.hub.node_codec import (
+    Acts,
+    AllHere,
+    Beat,
+    GoesOn,
+    Greets,
+    Here,
+    Informs,
+    Inquires,
+    Leaves,
+    Types,
+    Whispers,
+    all_here,
+    here_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tacit.attention.commands import AuthorContinued
     from tacit.hub.host.host import Host
@@ -34,6 +51,8 @@ LONGEST_PAUSE: Final = 2.0
 """Seconds between two beats, at most."""
 BEATS: Final = 8
 """How many there are in the span of a lease, at least."""
+ROUND: Final = 30.0
+"""Seconds in which everything is said again that nobody changed."""
 
 
 @dataclass(slots=True)
@@ -53,6 +72,12 @@ class Neighbours:
         self._here: dict[str, dict[str, Here]] = {}
         """By group and address."""
         self._stirred: dict[str, None] = {}
+        self._heard_in: dict[str, None] = {}
+        """The groups in which an agent gave a sign of life since the last beat."""
+        self._told: dict[str, None] = {}
+        """The groups of which something was said; until it was said in its turn that nobody is there."""
+        self._round: deque[str] = deque()
+        self._at_a_time = 0
         self.on_left: Callable[[str, str], None] = lambda _group_id, _session: None
         """Told of a session that was connected to another node and is no more."""
         self.inquiries: Final = Inquiries(nodes, lambda: self._known)
@@ -60,6 +85,7 @@ class Neighbours:
         nodes.on_word = self._heard
         host.elsewhere = self.in_group
         host.on_present = self._changed
+        host.on_heard = self._heard_from
         host.goes_on = self._goes_on
         live.elsewhere = self._people
         live.on_stirred = self._changed
@@ -90,20 +116,51 @@ class Neighbours:
 
     # -- what this node says
 
+    @property
+    def _pause(self) -> float:
+        return min(LONGEST_PAUSE, self._nodes.seconds / BEATS)
+
     async def run(self) -> None:
         """Say that this node lives, and forget those that have not for long."""
         while True:
             self.beat()
-            await asyncio.sleep(min(LONGEST_PAUSE, self._nodes.seconds / BEATS))
+            await asyncio.sleep(self._pause)
 
     def beat(self) -> None:
-        """One sign of life, with those of the agents that are connected here."""
+        """One sign of life, with those of the agents that gave one here."""
         silent = asyncio.get_running_loop().time() - self._nodes.seconds
         for address in [address for address, one in self._known.items() if one.heard_at < silent]:
             self._forget(address)
         self._nodes.say_to_all(self._beat())
-        for group_id in self._host.groups():
-            self._nodes.say_to_all(self._in(group_id))
+        heard, self._heard_in = self._heard_in, {}
+        self._say(heard | dict.fromkeys(self._in_turn()))
+
+    def _in_turn(self) -> list[str]:
+        """The groups of which it is said once more, though nothing may have changed, who is there."""
+        if not self._round:
+            self._round = deque(self._told | dict.fromkeys(self._everywhere()))
+            self._at_a_time = ceil(len(self._round) * self._pause / ROUND)
+        found = [self._round.popleft() for _ in range(min(self._at_a_time, len(self._round)))]
+        here = set(self._everywhere()) if found else ()
+        for group_id in found:
+            if group_id not in here:
+                self._told.pop(group_id, None)
+        return found
+
+    def _everywhere(self) -> list[str]:
+        """The groups in which somebody is connected here."""
+        return [*self._host.groups(), *self._live.groups()]
+
+    def _say(self, groups: Iterable[str], address: str | None = None) -> None:
+        """Tell one node, or all, who is connected here in these groups."""
+        if not self._known:
+            return  # whoever comes is told of everything
+        here = [self._in(group_id) for group_id in groups]
+        for told in all_here(self._nodes.address, here, self._nodes.room):
+            if address is None:
+                self._nodes.say_to_all(told)
+            else:
+                self._nodes.say_to(address, told)
 
     def _beat(self) -> Beat:
         nodes = self._nodes
@@ -121,14 +178,16 @@ class Neighbours:
 
     def _say_changed(self) -> None:
         stirred, self._stirred = self._stirred, {}
-        for group_id in stirred:
-            self._nodes.say_to_all(self._in(group_id))
+        self._told |= stirred
+        self._say(stirred)
 
-    def _introduce(self) -> None:
-        """A node is new, or was forgotten: it hears of everybody."""
-        self._nodes.say_to_all(self._beat())
-        for group_id in dict.fromkeys([*self._host.groups(), *self._live.groups()]):
-            self._nodes.say_to_all(self._in(group_id))
+    def _heard_from(self, group_id: str) -> None:
+        self._heard_in[group_id] = None
+
+    def _introduce(self, address: str) -> None:
+        """A node is new, or forgot this one: it hears of everybody who is here."""
+        self._nodes.say_to(address, self._beat())
+        self._say(dict.fromkeys(self._everywhere()), address)
 
     def types(
         self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
@@ -161,9 +220,14 @@ class Neighbours:
                 is_new = address not in self._known
                 self._known[address] = _Neighbour(word, asyncio.get_running_loop().time())
                 if is_new:
-                    self._introduce()
-            case Here():
-                self._take(word)
+                    self._introduce(address)
+                    # It may have known this node all along, and would say nothing by itself.
+                    self._nodes.say_to(address, Greets(self._nodes.address))
+            case AllHere():
+                for one in here_of(word):
+                    self._take(one)
+            case Greets(address=address):
+                self._introduce(address)
             case Types(group_id=group_id, by=by, conversation_id=conversation_id, parties=parties):
                 self._live.signal(group_id, by, conversation_id, parties)
                 self._host.typing(group_id, by, conversation_id, parties)

@@ -82,7 +82,7 @@ class Beat(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
     asleep: int = 0
 
 
-class Here(msgspec.Struct, frozen=True, array_like=True, tag="here"):
+class Here(msgspec.Struct, frozen=True, array_like=True):
     """Who is connected to a node in one group, whole: it takes the place of what was said before.
 
     Agents by what they are at, with their signs of life; people by how they are.
@@ -93,6 +93,19 @@ class Here(msgspec.Struct, frozen=True, array_like=True, tag="here"):
     agents: dict[str, tuple[str, str]] = {}
     lives: tuple[SessionLife, ...] = ()
     people: dict[str, Status] = {}
+
+
+class AllHere(msgspec.Struct, frozen=True, array_like=True, tag="here"):
+    """Who is connected to a node in some groups, each a `Here` by itself."""
+
+    address: str
+    groups: list[msgspec.Raw]
+
+
+class Greets(msgspec.Struct, frozen=True, array_like=True, tag="greets"):
+    """Said to a node of which nothing was known: it tells who is connected to it."""
+
+    address: str
 
 
 class Types(msgspec.Struct, frozen=True, array_like=True, tag="types"):
@@ -213,11 +226,34 @@ class Informs(msgspec.Struct, frozen=True, array_like=True, tag="informs"):
     finding: Finding
 
 
-Word: TypeAlias = Beat | Here | Types | Whispers | GoesOn | Leaves | Acts | Inquires | Informs
+Word: TypeAlias = Beat | AllHere | Greets | Types | Whispers | GoesOn | Leaves | Acts | Inquires | Informs
 """What a node says to others, of itself and of those who are connected to it."""
 NodeMessage: TypeAlias = Asked | Answered | NotTaken | Word
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(NodeMessage).decode
+
+
+_decode_here: Final = msgspec.msgpack.Decoder(Here).decode
+
+
+def all_here(address: str, groups: Iterable[Here], room: int) -> Iterator[AllHere]:
+    """As few messages as there may be; a group that is larger than a message is one by itself."""
+    part: list[msgspec.Raw] = []
+    size = SPARE
+    for one in groups:
+        told = _encode(one)
+        if part and size + len(told) > room:
+            yield AllHere(address, part)
+            part, size = [], SPARE
+        part.append(msgspec.Raw(told))
+        size += len(told)
+    if part:
+        yield AllHere(address, part)
+
+
+def here_of(told: AllHere) -> list[Here]:
+    """Who is connected, for each group."""
+    return [_decode_here(one) for one in told.groups]
 
 
 def encode(message: NodeMessage) -> bytes:

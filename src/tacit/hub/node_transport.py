@@ -480,6 +480,11 @@ class NodeTransport:
             for part in cut(outcomes, self._among.room):
                 self._among.say(address, encode(Answered(self._among.wrote, part)))
 
+    @property
+    def room(self) -> int:
+        """How many bytes can be said at once."""
+        return self._among.room
+
     def say_to(self, address: str, word: Word) -> bool:
         """Say something to one other node, without waiting; was it small enough?"""
         payload = encode(word)

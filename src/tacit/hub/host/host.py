@@ -78,7 +78,8 @@ class Host:
     def __init__(self, store: Store, ledger: AsyncLedger) -> None:
         self._store = store
         self._ledger = ledger
-        self._links: dict[tuple[str, str], Link] = {}
+        self._links: dict[str, dict[str, Link]] = {}
+        """By group and session; no group is kept in which nobody is."""
         self._present: dict[str, frozenset[str]] = {}
         self._accepted: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -91,12 +92,14 @@ class Host:
         """Who is connected in a group to other nodes of the ledger."""
         self.on_present: Callable[[str], None] = lambda _group_id: None
         """Told of a group in which an agent came, went, or is at something else."""
+        self.on_heard: Callable[[str], None] = lambda _group_id: None
+        """Told of a group in which an agent gave a sign of life."""
         self.goes_on: Callable[[str, AuthorContinued], None] = lambda _group_id, _effect: None
         """Tells a session that is not here that its author goes on."""
         self._due: list[tuple[Moment, str]] = []
         self._since = store.options.clock.now()
         self._since_in: dict[str, Moment] = {}
-        self._gone: dict[tuple[str, str], SessionLife] = {}
+        self._gone: defaultdict[str, dict[str, SessionLife]] = defaultdict(dict)
         self.dispatch = Dispatch(ledger, self)
 
     # -- starting and stopping
@@ -193,7 +196,7 @@ class Host:
 
     async def close(self) -> None:
         """End every link and every task."""
-        for link in list(self._links.values()):
+        for link in [link for links in self._links.values() for link in links.values()]:
             link.close()
         tasks = list(self._tasks)
         for task in tasks:
@@ -265,6 +268,7 @@ class Host:
         """A harness said something: whatever it is at, it is at it still (C2A-173)."""
         if link.life is not None:
             link.life = structs.replace(link.life, heard_at=self._store.options.clock.now())
+            self.on_heard(link.group_id)
 
     def lives(self, group_id: str) -> tuple[SessionLife, ...]:
         """Who is here, and when each was last heard of; who is gone keeps the last word."""
@@ -273,8 +277,7 @@ class Host:
             for link in self.links(group_id)
             if link.life is not None
         ]
-        gone = [life for (group, _session), life in self._gone.items() if group == group_id]
-        return (*gone, *there)
+        return (*self._gone.get(group_id, {}).values(), *there)
 
     def _all_lives(self, group_id: str) -> tuple[SessionLife, ...]:
         """What the writer cannot know, at every node; whoever is connected somewhere is connected."""
@@ -286,6 +289,7 @@ class Host:
         told = replace(told, turn=told.turn[:200], code=told.code[:100], message=told.message[:SENTENCE])
         before = link.work.get(told.event_id)
         link.work[told.event_id] = told
+        self.on_heard(link.group_id)
         if before is not None and replace(before, position=told.position) == told:
             return
         retry_at = parse_rfc3339(told.retry_at) if told.retry_at else None
@@ -333,15 +337,15 @@ class Host:
 
     def groups(self) -> list[str]:
         """The groups in which somebody is connected here."""
-        return list(dict.fromkeys(group for group, _session in self._links))
+        return list(self._links)
 
     def link(self, group_id: str, session: str) -> Link | None:
         """The session's connection."""
-        return self._links.get((group_id, session))
+        return self._links.get(group_id, {}).get(session)
 
     def links(self, group_id: str) -> list[Link]:
         """All connections of a group."""
-        return [link for (group, _session), link in self._links.items() if group == group_id]
+        return list(self._links.get(group_id, {}).values())
 
     async def attach(self, link: Link) -> None:
         """A session is here; the last connection wins. Everything that it has not accepted goes out again.
@@ -351,48 +355,54 @@ class Host:
         """
         await self._ledger.stay_awake(link.group_id)
         await self.record_session(link)
-        key = (link.group_id, link.session)
-        self._supersede(key)
+        self._supersede(link.group_id, link.session)
         now = self._store.options.clock.now()
-        self._gone.pop(key, None)
+        self._gone.get(link.group_id, {}).pop(link.session, None)
         link.life = SessionLife(link.session, now, now)
-        self._links[key] = link
+        self._links.setdefault(link.group_id, {})[link.session] = link
         self._see(link.group_id)
         self.presence(link.group_id, link.session, "online")
         self.dispatch.want(link.group_id, Wanted(link.session))
 
-    def _supersede(self, key: tuple[str, str]) -> bool:
-        before = self._links.pop(key, None)
+    def _supersede(self, group_id: str, session: str) -> bool:
+        before = self.link(group_id, session)
         if before is None:
             return False
+        self._drop(before)
         before.close()
         self.gone(before)
         before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
         return True
 
+    def _drop(self, link: Link) -> None:
+        links = self._links[link.group_id]
+        del links[link.session]
+        if not links:
+            del self._links[link.group_id]
+
     def connected_elsewhere(self, group_id: str, life: SessionLife) -> None:
         """A session is connected to another node; if later than here, that connection wins."""
         here = self.link(group_id, life.session)
         later = here is not None and here.life is not None and life.connected_at > here.life.connected_at
-        if life.connected and later and self._supersede((group_id, life.session)):
+        if life.connected and later and self._supersede(group_id, life.session):
             self._see(group_id)
 
     def detach(self, link: Link) -> None:
         """A connection ended; nothing else changes (C2A-028)."""
         link.close()
-        if self._links.get((link.group_id, link.session)) is link:
-            del self._links[link.group_id, link.session]
+        if self.link(link.group_id, link.session) is link:
+            self._drop(link)
             if link.life is not None:
                 # Its last word counts until it is back: a short absence is no silence.
                 last = structs.replace(link.life, reported=frozenset(link.work), connected=False)
-                self._gone[link.group_id, link.session] = last
+                self._gone[link.group_id][link.session] = last
             self._see(link.group_id)
             self.presence(link.group_id, link.session, "offline")
             self.gone(link)
 
     def _see(self, group_id: str) -> None:
         """Who is there has changed; the writer hears of it in its turn, behind what was asked before."""
-        self._present[group_id] = frozenset(session for group, session in self._links if group == group_id)
+        self._present[group_id] = frozenset(self._links.get(group_id, ()))
         self._tell_writer(group_id)
 
     def _tell_writer(self, group_id: str) -> None:
@@ -409,8 +419,9 @@ class Host:
         """The writer was started again: it knows nobody, and nobody may have heard what it wrote last."""
         for group_id in self._present:
             self.tell_writer(group_id)
-        for group_id, session in self._links:
-            self.dispatch.want(group_id, Wanted(session))
+        for group_id, links in self._links.items():
+            for session in links:
+                self.dispatch.want(group_id, Wanted(session))
         self.wake(filter(self.acts, self._present))
 
     async def record_session(self, link: Link) -> None:

@@ -158,6 +158,7 @@ async def test_what_the_page_says_that_a_hub_may_do_is_enough(tmp_path: Path) ->
         server.kill()
 
 
+@pytest.mark.folder
 async def test_a_hub_tells_how_its_stream_stands(tmp_path: Path, server: Server) -> None:
     name = new_name()
     async with running(tmp_path / "data", stream=plan(server, name)) as room:
