@@ -40,6 +40,7 @@ from bench.sizing_model import (
     populated,
     processor,
     rolled,
+    said,
     shared,
 )
 from bench.spine.appends import press
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
     from bench.spine.appends import Appender
 
-OF_AGENTS: Final = {"agents", "awake", "present", "heard"}
+OF_AGENTS: Final = {"agents", "awake", "present"}
 """What a node has in proportion to agents; the rest goes with what they say."""
 SAMPLE: Final = 3_000
 """Groups that the search looks at."""
@@ -101,6 +102,7 @@ def sampled(population: Population, count: int, costs: Costs, groups: Sequence[i
     means = as_numbers(day.nodes)
     by = {name: agents if name in OF_AGENTS else rates for name in means}
     day.nodes = [Load(**{name: mean * by[name] for name, (mean, _most) in means.items()})]
+    day.nodes[0].heard = said(day.nodes[0]) * (count - 1)
     day.messages, day.events = day.messages * rates, day.events * rates
     return day
 
@@ -334,7 +336,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a measurement")
     parser.add_argument("--calibrated", type=Path, help="unit costs of an earlier run")
     parser.add_argument("--keep", type=Path, help="where to write the unit costs")
-    parser.add_argument("--silent", action="store_true", help="as if nodes did not say who is connected")
     parser.add_argument("--validate", action="store_true", help="compare with three small nodes")
     given = parser.parse_args()
     raise_open_files()
@@ -342,9 +343,6 @@ def main() -> None:
     if given.validate:
         with scratch() as folder:
             uvloop.run(validate(given.replicas, costs, given.seconds, folder))
-    if given.silent:
-        costs = msgspec.structs.replace(costs, here_said=0.0, here_said_link=0.0, here_heard=0.0)
-        say("as if", "nodes did not say who is connected")
     begun = now()
     population = populated(given.agents, random.Random(given.seed), given.connected)
     ledgers, count = given.ledgers, given.nodes

@@ -16,7 +16,8 @@ import time
 from dataclasses import dataclass, fields
 from itertools import count
 from time import perf_counter as now
-from typing import TYPE_CHECKING, Any, Final
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import aiohttp
 import msgspec
@@ -27,14 +28,18 @@ from bench.spine.processes import RunningHub, cpu_seconds, resident, websocket
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 
 from tacit.attention.io.engine import AttentionEngine
+from tacit.attention.state.work import SessionLife
 from tacit.base.io.system import SystemEntropy
+from tacit.base.moment import Moment
 from tacit.c2a.negotiation import CAPABILITIES
+from tacit.hub.neighbours import Neighbours
+from tacit.hub.node_codec import Beat, decode, encode
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tacit.ledger.io.jetstream.stream import JetStream
@@ -47,7 +52,9 @@ KEPT: Final = 20_000
 FEW_SUBJECTS: Final = 10_000
 MANY_SUBJECTS: Final = 100_000
 SESSIONS: Final = (300, 1200)
-"""Agents that are connected, a group each, while what presence costs is measured: two points of a curve."""
+"""Agents that are connected, a group each, while memory is measured."""
+WORDS: Final = 5_000
+"""Groups of which it is said who is connected."""
 ASKED: Final = 20
 """Of them, so many are asked something and answer."""
 IDLE_SECONDS: Final = 12.0
@@ -198,11 +205,10 @@ async def brought_up(writes: RunningHub, other: RunningHub) -> float:
     return (now() - begun) / found["last_seq"] * 1e6
 
 
-async def of_presence(servers: Servers, folder: Path) -> dict[str, float]:
-    """Agents that are connected and silent: memory at their node, and what the nodes tell each other of them."""
-    saying: list[float] = []
-    hearing: list[float] = []
+async def of_agents(servers: Servers, folder: Path) -> dict[str, float]:
+    """Agents that are connected and silent: memory at their node; and what the ledger gains by a question to one."""
     memory: list[int] = []
+    used: list[float] = []
     plan = servers.plan()
     async with nodes(folder, plan, 2) as (first, second), contextlib.AsyncExitStack() as stack:
         agents = Agents(first)
@@ -211,31 +217,98 @@ async def of_presence(servers: Servers, folder: Path) -> dict[str, float]:
                 await agents.connect(stack)
             await asyncio.sleep(2.0)
             memory.append(first.rss() + sum(resident(pid) for pid in first.children()))
-            before, begun = (first.cpu(), second.cpu()), now()
-            await asyncio.sleep(IDLE_SECONDS)
-            took = now() - begun
-            saying.append((first.cpu() - before[0]) / took)
-            hearing.append((second.cpu() - before[1]) / took)
+            if not wanted:
+                before, begun = first.cpu() + second.cpu(), now()
+                await asyncio.sleep(IDLE_SECONDS)
+                used.append((first.cpu() + second.cpu() - before) / (now() - begun) / 2)
         stream = await asyncio.to_thread(opened, servers.urls, plan.stream, servers.replicas)
         stack.callback(stream.close)
-        before = await asyncio.to_thread(stream.end)
+        end = await asyncio.to_thread(stream.end)
         gained = await agents.answer_all()
-        sent = (await asyncio.to_thread(stream.end) - before) / ASKED
-    return {"idle": (saying[0] + hearing[0]) / 2,
-        **presence(saying, hearing), "session_bytes": (memory[2] - memory[1]) / (SESSIONS[1] - SESSIONS[0]), "agent_events": gained, "agent_messages": sent}  # fmt: skip
+        sent = (await asyncio.to_thread(stream.end) - end) / ASKED
+    each = (memory[2] - memory[1]) / (SESSIONS[1] - SESSIONS[0])
+    return {"idle": used[0], "session_bytes": each, "agent_events": gained, "agent_messages": sent}
 
 
-def presence(saying: Sequence[float], hearing: Sequence[float], beat: float = 15 / 8) -> dict[str, float]:
-    """A second's processor time at three counts of connected agents, the first none, as costs in microseconds.
+class Told:
+    """Two nodes in this process: what the first says to all the second hears, as bytes."""
 
-    To say it takes a part for each group and a part for each pair of a group and an agent of the node.
-    """
-    few, many = SESSIONS
-    each = [(load - saying[0]) * beat * 1e6 / sessions for load, sessions in zip(saying[1:], SESSIONS, strict=True)]  # fmt: skip
-    link = max(0.0, (each[1] - each[0]) / (many - few))
-    # The node hears its own words, too: what hearing costs is in what saying does.
-    heard = max(0.0, (hearing[2] - hearing[1]) * beat * 1e6 / (many - few))
-    return {"here_said": max(0.0, each[0] - link * few), "here_said_link": link, "here_heard": heard}
+    def __init__(self, address: str, heard: Callable[[bytes], None]) -> None:
+        self.address = address
+        self.seconds, self.room, self.held, self.reached, self.asleep = 15.0, 1_000_000, 0, 0, 0
+        self.on_word: Callable[[Any], None] = lambda _word: None
+        self._heard = heard
+
+    def say_to_all(self, word: Any) -> None:
+        """As bytes."""
+        self._heard(encode(word))
+
+    def say_to(self, _address: str, word: Any) -> bool:
+        """The same."""
+        self._heard(encode(word))
+        return True
+
+
+class Present:
+    """One agent in each of many groups, and nobody else."""
+
+    def __init__(self, groups: int) -> None:
+        life = SessionLife("ann", Moment(1), Moment(1))
+        link = SimpleNamespace(session="ann", status="busy", detail="")
+        self._there = {f"g_{number:024x}": ([link], (life,)) for number in range(groups)}
+
+    def groups(self) -> list[str]:
+        """Where somebody is."""
+        return list(self._there)
+
+    def links(self, group_id: str) -> list[Any]:
+        """Connections."""
+        return self._there[group_id][0] if group_id in self._there else []
+
+    def lives(self, group_id: str) -> tuple[SessionLife, ...]:
+        """Signs of life."""
+        return self._there[group_id][1] if group_id in self._there else ()
+
+    def people_here(self, _group_id: str) -> dict[str, Any]:
+        """Nobody."""
+        return {}
+
+    def statuses(self, _group_id: str) -> dict[str, tuple[str, str]]:
+        """Of nobody."""
+        return {}
+
+    def connected_elsewhere(self, *_: Any) -> None:
+        """No earlier connection of theirs is here."""
+
+    tell_writer = tell_presence = stir = connected_elsewhere
+
+
+def of_words() -> dict[str, float]:
+    """What a group costs of a word about who is connected, at who says it and at who hears it, in this process."""
+    told: list[bytes] = []
+    saying = Neighbours(
+        cast("Any", Told("a", told.append)), cast("Any", Present(WORDS)), cast("Any", Present(0))
+    )
+    hears = Told("b", lambda _payload: None)
+    Neighbours(cast("Any", hears), cast("Any", Present(0)), cast("Any", Present(0)))
+    said, heard = list[float](), list[float]()
+
+    async def rounds() -> None:
+        saying._nodes.on_word(Beat("b", "", 0, 0))
+        for _ in range(ROUNDS + 1):
+            told.clear()
+            begun = time.process_time()
+            saying._say(saying._everywhere())
+            said.append(time.process_time() - begun)
+            begun = time.process_time()
+            for payload in told:
+                hears.on_word(decode(payload))
+            heard.append(time.process_time() - begun)
+
+    asyncio.run(rounds())
+    # The first round is news to the other node; later ones say what it knows, as most do.
+    costs = {"here_said": said[1:], "here_heard": heard[1:]}
+    return {name: statistics.median(found) / WORDS * 1e6 for name, found in costs.items()}
 
 
 class Agents:
@@ -387,12 +460,13 @@ async def measured(folder: Path, replicas: int, seconds: float, machine: str) ->
     servers = Servers(folder / "nats", replicas)
     try:
         found = await of_events(servers, folder / "events", seconds)
-        found |= await of_presence(servers, folder / "presence")
+        found |= await of_agents(servers, folder / "agents")
         found |= await asyncio.to_thread(of_bytes, servers, folder / "bytes")
         found |= await asyncio.to_thread(of_stream, servers, seconds)
     finally:
         servers.end()
     found |= await asyncio.to_thread(of_subjects, folder / "subjects")
+    found |= await asyncio.to_thread(of_words)
     rounded = {name: float(f"{value:.4g}") for name, value in found.items()}
     day = time.strftime("%Y-%m-%d", time.gmtime())
     return Costs(measured=day, machine=machine, replicas=replicas, **rounded)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.base.io.jetstream.lease import SECONDS as LEASE
-from tacit.hub.neighbours import BEATS, LONGEST_PAUSE
+from tacit.hub.neighbours import ROUND
 from tacit.hub.wakefulness import AWAKE_SECONDS
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ CORES: Final = 2
 """Of a node: one for its writer's thread, one for the hub."""
 MEMORY: Final = 8e9
 """Bytes of a node, of which as much may be taken by those who are connected: a small machine with two cores has it."""
-BEAT: Final = min(LONGEST_PAUSE, LEASE / BEATS)
-"""Seconds between two signs of life, with each of which a node says who is connected in each group."""
+SIGNS_A_QUESTION: Final = 30.0
+"""Beats with which a node tells others that an agent gave a sign of life: a minute of work, a beat every two seconds."""
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,10 +79,8 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     forwarded: float
     """At the node that a command comes in at and another decides: beside what applying it costs."""
     here_said: float
-    """To say who is connected in one group, with every beat; and more for each agent connected to the node."""
-    here_said_link: float
+    """To say who is connected in one group, and to hear it at another node: many groups share a message."""
     here_heard: float
-    """To hear it at another node."""
     hot_group: float
     """Appends a second into one group, by the clock."""
     server_message: float
@@ -175,7 +172,9 @@ class Load:
     awake: float = 0.0
     """Groups with somebody connected, or just read."""
     present: float = 0.0
-    """Groups with somebody connected: of these it speaks with every beat."""
+    """Groups with somebody connected: of each of these it speaks once in a round."""
+    signs: float = 0.0
+    """Of agents that are connected: with each it speaks of their group."""
     written: float = 0.0
     """Messages of the stream that it writes, a group's batch each."""
     events: float = 0.0
@@ -204,6 +203,8 @@ class Affected:
     """Where else it is awake."""
     lost: int
     """Agents whose connection ends."""
+    signs: float
+    """Of these."""
 
 
 @dataclass(slots=True)
@@ -232,10 +233,20 @@ def placed(
         _place(day, at, population.rates[number], dice, costs)
     for load in day.nodes:
         load.noted = max(0.0, day.messages - load.written - load.applied)
-    presence = sum(load.present for load in day.nodes) / BEAT
-    for load in day.nodes:
-        load.heard = presence - load.present / BEAT
+    _hear(day.nodes)
     return day
+
+
+def said(load: Load) -> float:
+    """Words a second of a node about who is connected in a group."""
+    return load.present / ROUND + load.signs
+
+
+def _hear(loads: Sequence[Load]) -> None:
+    """Each node hears what all others say."""
+    words = sum(map(said, loads))
+    for load in loads:
+        load.heard = words - said(load)
 
 
 def _place(day: Day, at: list[int], hourly: float, dice: Random, costs: Costs) -> None:
@@ -255,6 +266,7 @@ def _place(day: Day, at: list[int], hourly: float, dice: Random, costs: Costs) -
     day.events += events
     for node in at:
         nodes[node].agents += 1
+        nodes[node].signs += questions * SIGNS_A_QUESTION / 3600 / len(at)
     for node in awake:
         load = nodes[node]
         load.awake += 1
@@ -275,7 +287,9 @@ def _place(day: Day, at: list[int], hourly: float, dice: Random, costs: Costs) -
             nodes[node].forwarded += commands / len(senders)
     if writer == 0 or 0 in awake:
         others = tuple(node for node in awake if node != 0)
-        day.affected.append(Affected(writer == 0, messages, events, commands, others, at.count(0)))
+        lost = at.count(0)
+        signs = questions * SIGNS_A_QUESTION / 3600 * lost / len(at) if at else 0.0
+        day.affected.append(Affected(writer == 0, messages, events, commands, others, lost, signs))
 
 
 def shared(commands: float, commit: float) -> float:
@@ -287,7 +301,7 @@ def processor(load: Load, costs: Costs) -> tuple[float, float]:
     """The processor time that a node needs in a second, all of it and that of its writer's thread."""
     commits = load.written / (1 + load.written * costs.commit_seconds)
     follows = load.applied * costs.applied_event + load.noted * costs.noted_message
-    says = load.present * (costs.here_said + costs.here_said_link * load.agents) / BEAT
+    says = said(load) * costs.here_said
     whole = (
         costs.idle * 1e6
         + load.events * costs.append_event
@@ -315,7 +329,7 @@ def by_cause(load: Load, costs: Costs) -> dict[str, float]:
         "applies what others wrote": ("applied",),
         "notes what others wrote": ("noted",),
         "hands on": ("forwarded",),
-        "says who is here": ("present", "agents"),
+        "says who is here": ("present", "signs"),
         "hears who is where": ("heard",),
     }
     return {
@@ -348,6 +362,7 @@ def after_death(day: Day, dice: Random) -> list[Load]:
         come = dice.choices(rest, k=group.lost) if group.lost else []
         for node in come:
             left[node].agents += 1
+            left[node].signs += group.signs / group.lost
         new = set(come) - there
         for node in new:
             left[node].awake += 1
@@ -368,10 +383,9 @@ def after_death(day: Day, dice: Random) -> list[Load]:
     # What came in at the dead node comes in elsewhere.
     for node in rest:
         left[node].forwarded += dead.forwarded / len(rest)
-    presence = sum(left[node].present for node in rest) / BEAT
-    for node in rest:
-        left[node].heard = presence - left[node].present / BEAT
-    return [left[node] for node in rest]
+    found = [left[node] for node in rest]
+    _hear(found)
+    return found
 
 
 def rolled(loads: Sequence[float]) -> list[float]:

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 from bench import sizing_model as model
-from bench.sizing_costs import SESSIONS, parts, presence
+from bench.sizing_costs import of_words, parts
 from bench.sizing_model import Costs, Load, Population
 
 COSTS = Costs(
@@ -25,7 +25,6 @@ COSTS = Costs(
     brought_up_event=300.0,
     forwarded=150.0,
     here_said=70.0,
-    here_said_link=0.25,
     here_heard=50.0,
     hot_group=5000.0,
     server_message=100.0,
@@ -149,8 +148,8 @@ def test_what_happens_by_itself_happens_as_often_as_it_should(mean):
         (Load(heard=1000.0), 0.05, 0.0),
         # 500 messages a second: one commit under way takes 2 ms, so that the next has two.
         (Load(written=500.0, events=500.0), 0.05 + 0.1 + 0.25, 0.025 + 0.05 + 0.125),
-        # 750 groups with as many agents: each word looks at all of them.
-        (Load(present=750.0, agents=750.0), 400 * (70 + 0.25 * 750) / 1e6, 0.0),
+        # Of 3,000 groups a hundred a second in their turn, however many agents are connected; and of 100 in which one works.
+        (Load(present=3000.0, agents=9000.0, signs=100.0), 200 * 70 / 1e6, 0.0),
     ],
 )
 def test_each_sort_of_work_costs_what_one_of_it_does(load, cores, thread):
@@ -191,9 +190,20 @@ def test_costs_of_events_messages_and_commits_are_told_apart():
     assert min(parts(10.0, 50.0, 70.0, 64, 128)) >= 0
 
 
-def test_what_presence_costs_is_told_apart_from_what_it_costs_for_each_agent():
-    beat, idle = 15 / 8, 0.01
-    saying = [idle, *(idle + count * (70 + 0.25 * count) / 1e6 / beat for count in SESSIONS)]
-    hearing = [idle, *(idle + count * 50 / 1e6 / beat for count in SESSIONS)]
-    found = presence(saying, hearing)
-    assert found == pytest.approx({"here_said": 70.0, "here_said_link": 0.25, "here_heard": 50.0})
+def test_each_node_hears_what_all_others_say_of_who_is_connected():
+    day = model.placed(model.populated(2_000, Random(11)), 4, Random(12), COSTS)
+    words = [model.said(load) for load in day.nodes]
+    assert [load.heard for load in day.nodes] == pytest.approx([sum(words) - own for own in words])
+    left = model.after_death(day, Random(13))
+    signs = sum(load.signs for load in day.nodes)
+    assert signs > 0
+    assert sum(load.signs for load in left) == pytest.approx(signs)
+    assert sum(load.heard for load in left) == pytest.approx(
+        3 * sum(map(model.said, left)) - sum(map(model.said, left))
+    )
+
+
+def test_what_a_word_costs_is_measured_with_what_nodes_say():
+    found = of_words()
+    assert 0 < found["here_said"] < 10_000
+    assert 0 < found["here_heard"] < 10_000
