@@ -12,11 +12,13 @@ import pytest
 from tests.hub.test_node_transport import JumpingLoop
 from tests.hub.test_sign_in_links import Seeded
 
+from tacit.base.errors import Unavailable
 from tacit.hub.all_links import AllLinks
 from tacit.hub.credentials import digest
 from tacit.hub.host.activities import within
 from tacit.hub.inquiries import WITHIN, Inquiries
 from tacit.hub.node_codec import (
+    AgentInvited,
     EndLink,
     FindLink,
     Informs,
@@ -24,6 +26,7 @@ from tacit.hub.node_codec import (
     LinkFound,
     LinkIds,
     ListLinks,
+    RedeemCode,
     ShowTurns,
     TurnsFound,
     decode,
@@ -128,6 +131,15 @@ def test_who_is_asked_answers_and_says_nothing_of_what_is_too_large(
     assert others.told == [("far", Informs("here", 3, BEN)), ("far", Informs("here", 4, None))]
 
 
+def test_who_cannot_answer_says_so_instead_of_nothing(others: Others, run: Callable[[Any], Any]) -> None:
+    async def fails(_inquiry: object) -> Finding:
+        raise Unavailable("not now")
+
+    others.inquiries.answer = fails
+    run(others.inquiries.inform(Inquires("far", 3, ASKED)))
+    assert others.told == [("far", Informs("here", 3, None))]
+
+
 @pytest.mark.spec("CCCS-042")
 def test_a_link_of_another_node_is_found_listed_and_ended_there(
     others: Others, run: Callable[[Any], Any]
@@ -160,9 +172,18 @@ def test_a_link_of_another_node_is_found_listed_and_ended_there(
 
 @pytest.mark.parametrize(
     "inquiry",
-    [ASKED, ListLinks("g_a", "usr:ben"), EndLink("lnk_1"), ShowTurns("g_a", "e1", [("ann", "e1")], True)],
+    [
+        ASKED,
+        ListLinks("g_a", "usr:ben"),
+        EndLink("lnk_1"),
+        RedeemCode("ab"),
+        ShowTurns("g_a", "e1", [("ann", "e1")], True),
+    ],
 )
-@pytest.mark.parametrize("finding", [None, BEN, LinkIds(["lnk_1"]), TurnsFound([{"a": 1}], [], ["ann"])])
+@pytest.mark.parametrize(
+    "finding",
+    [None, BEN, LinkIds(["lnk_1"]), AgentInvited("g_a", "ada"), TurnsFound([{"a": 1}], [], ["ann"])],
+)
 def test_questions_and_answers_come_as_they_went(inquiry: Any, finding: Any) -> None:
     for word in (Inquires("a", 1, inquiry), Informs("a", 1, finding)):
         assert decode(encode(word)) == word

@@ -6,11 +6,12 @@ its group; the owner's and a service's are not. What a sign-in link made is a br
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from tacit.base.moment import Moment
 from tacit.ledger.codes import denied
@@ -18,12 +19,13 @@ from tacit.ledger.commands import IssueCredential
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     import apsw
 
     from tacit.base.ports import Entropy
 
+T = TypeVar("T")
 PREFIX: Final = "tct_"
 LOCAL: Final = "local"
 """The token id of a caller who is taken at its word (local trust)."""
@@ -104,31 +106,57 @@ class Browser(NamedTuple):
     used: Moment
 
 
+class Stored(NamedTuple):
+    """What the ledger has of credentials: the live ones by their hash; of these the browsers' by their id."""
+
+    live: dict[bytes, Credential]
+    browsers: dict[str, Browser]
+
+
+def stored(connection: apsw.Connection) -> Stored:
+    """Read it, on a reader's connection; tokens of removed actors are dead."""
+    rows = connection.execute(
+        "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups, c.browser, c.created, "
+        "coalesce(c.used, c.created) FROM credentials c "
+        "LEFT JOIN services s ON s.name=c.principal LEFT JOIN groups g ON g.group_id=c.group_id "
+        "LEFT JOIN actors a ON a.group_no=g.number AND a.actor_id=c.principal "
+        "WHERE c.revoked IS NULL AND a.removed IS NULL"
+    )
+    found = Stored({}, {})
+    for token_hash, token_id, principal, group_id, groups, browser, created, used in rows:
+        allowed = frozenset(json.loads(groups)) if groups else None
+        credential = Credential(token_id, principal, group_id, allowed, bool(browser))
+        found.live[bytes(token_hash)] = credential
+        if browser:
+            found.browsers[token_id] = Browser(credential, Moment(created), Moment(used))
+    return found
+
+
 class Registry:
-    """All live credentials, held in memory and kept in the store."""
+    """All live credentials, held in memory and kept in the store. Lives on the loop's thread.
+
+    They are read again when another node has changed them. What is let in or dropped here while that goes on
+    is done once more to what was read: the reader may have looked before. Nobody is turned away meanwhile.
+    """
 
     def __init__(self, entropy: Entropy) -> None:
         self._entropy = entropy
         self._live: dict[bytes, Credential] = {}
         self._browsers: dict[str, Browser] = {}
+        self._loading = asyncio.Lock()
+        self._meanwhile: list[Callable[[], object]] = []
 
-    def load(self, connection: apsw.Connection) -> None:
-        """Read what is stored, on a reader's connection; tokens of removed actors are dead."""
-        rows = connection.execute(
-            "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups, c.browser, c.created, "
-            "coalesce(c.used, c.created) FROM credentials c "
-            "LEFT JOIN services s ON s.name=c.principal LEFT JOIN groups g ON g.group_id=c.group_id "
-            "LEFT JOIN actors a ON a.group_no=g.number AND a.actor_id=c.principal "
-            "WHERE c.revoked IS NULL AND a.removed IS NULL"
-        )
-        self._live.clear()
-        self._browsers.clear()
-        for token_hash, token_id, principal, group_id, groups, browser, created, used in rows:
-            allowed = frozenset(json.loads(groups)) if groups else None
-            credential = Credential(token_id, principal, group_id, allowed, bool(browser))
-            self._live[bytes(token_hash)] = credential
-            if browser:
-                self._browsers[token_id] = Browser(credential, Moment(created), Moment(used))
+    async def load(self, read: Callable[[], Awaitable[Stored]]) -> frozenset[str]:
+        """Take what is stored; returns the ids that died. One at a time: the last that looks is right."""
+        async with self._loading:
+            before = self.ids()
+            self._meanwhile.clear()
+            found = await read()
+            self._live, self._browsers = found
+            meanwhile, self._meanwhile = self._meanwhile, []
+            for again in meanwhile:
+                again()
+            return before - self.ids()
 
     def find(self, token: str) -> Credential | None:
         """The credential behind a token; None when it proves nothing."""
@@ -150,9 +178,18 @@ class Registry:
 
     def admit(self, issued: Issued, now: Moment) -> None:
         """Let a stored token in."""
-        self._live[digest(issued.token)] = issued.credential
-        if issued.credential.is_browser:
-            self._browsers[issued.credential.token_id] = Browser(issued.credential, now, now)
+
+        def let_in() -> None:
+            self._live[digest(issued.token)] = issued.credential
+            if issued.credential.is_browser:
+                self._browsers[issued.credential.token_id] = Browser(issued.credential, now, now)
+
+        self._do(let_in)
+
+    def _do(self, change: Callable[[], T]) -> T:
+        if self._loading.locked():
+            self._meanwhile.append(change)
+        return change()
 
     def browsers(self) -> list[Browser]:
         """The live tokens that sign-in links made."""
@@ -169,16 +206,20 @@ class Registry:
 
     def drop(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> list[str]:
         """Forget revoked tokens, or all of one (group, actor); returns the ids that died."""
-        dead = [
-            key
-            for key, credential in self._live.items()
-            if credential.token_id == token_id
-            or (actor is not None and (credential.group_id, credential.principal) == actor)
-        ]
-        ended = [self._live.pop(key).token_id for key in dead]
-        for one in ended:
-            self._browsers.pop(one, None)
-        return ended
+
+        def let_go() -> list[str]:
+            dead = [
+                key
+                for key, credential in self._live.items()
+                if credential.token_id == token_id
+                or (actor is not None and (credential.group_id, credential.principal) == actor)
+            ]
+            ended = [self._live.pop(key).token_id for key in dead]
+            for one in ended:
+                self._browsers.pop(one, None)
+            return ended
+
+        return self._do(let_go)
 
     def ids(self) -> frozenset[str]:
         """The public ids of every live token."""

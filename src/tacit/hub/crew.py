@@ -387,23 +387,24 @@ class Crew:
         until = int(now + hours * 3600 * SECOND)
         async with self._one:
             await self._write(
-                self._book.invited(Invitation(_digest(code), key.group_id, key.name, until), now)
+                self._book.invited(Invitation(code_digest(code), key.group_id, key.name, until), now)
             )
         return code
 
-    async def redeem(self, code: str) -> Invitation | None:
-        """Whom a code lets in; it is used up before anybody hears of it."""
+    async def redeem(self, code_hash: str) -> Invitation | None:
+        """Whom the code with this digest lets in; it is used up before anybody hears of it."""
         if self._fault:
             raise Unavailable("this hub cannot let anybody in now; its owner sees why")
         now = self._hub.store.options.clock.now()
         async with self._one:
-            book, found = self._book.redeemed(_digest(code), now)
+            book, found = self._book.redeemed(code_hash, now)
             if found is not None:
                 await self._write(book)
         return found
 
 
-def _digest(code: str) -> str:
+def code_digest(code: str) -> str:
+    """What is kept of a code."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -15,7 +15,7 @@ from tacit.base.moment import SECOND, Moment
 from tacit.hub import browsers
 from tacit.hub.all_links import AllLinks
 from tacit.hub.async_ledger import AsyncLedger
-from tacit.hub.credentials import LOCAL, Credential, Registry, digest, new_token
+from tacit.hub.credentials import LOCAL, Credential, Registry, Stored, digest, new_token, stored
 from tacit.hub.crew import Crew
 from tacit.hub.host.activities import CARD_BYTES, Activities, within
 from tacit.hub.host.hooks import Hooks
@@ -27,7 +27,7 @@ from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.neighbours import Neighbours
-from tacit.hub.node_codec import ShowTurns
+from tacit.hub.node_codec import AgentInvited, RedeemCode, ShowTurns
 from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
@@ -215,7 +215,7 @@ class Hub:
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
         await self.ledger.open()
-        await self.ledger.read(lambda reader: self.registry.load(reader.connection))
+        await self._load_credentials()
         await self._make_sure_of_owner()
         await browsers.end_idle(self)
         await self._count_today()
@@ -297,7 +297,7 @@ class Hub:
                 await self.ledger.record(IssueCredential(kept, token_id, USER))
             else:
                 await self.ledger.record(AdoptOwnerToken(kept, token_id, USER))
-            await self.ledger.read(lambda reader: self.registry.load(reader.connection))
+            await self._load_credentials()
 
     @property
     def owner_token(self) -> str:
@@ -365,9 +365,14 @@ class Hub:
 
     async def _answer(self, inquiry: Inquiry) -> Finding:
         """What this node alone has, for another that asks."""
-        if isinstance(inquiry, ShowTurns):
-            return within(await self.activities.here(inquiry), CARD_BYTES)
-        return self.all_links.here(inquiry)
+        match inquiry:
+            case ShowTurns():
+                return within(await self.activities.here(inquiry), CARD_BYTES)
+            case RedeemCode(code_hash):
+                invited = await self.crew.redeem(code_hash)
+                return AgentInvited(invited.group_id, invited.name) if invited is not None else None
+            case _:
+                return self.all_links.here(inquiry)
 
     def _agent_changed(self, change: dict[str, Any]) -> None:
         """The owner's agent has changed: whoever shows it to the owner is told, and nobody else."""
@@ -390,10 +395,16 @@ class Hub:
         if records:
             self._see_to(self._load_records)
 
+    async def _load_credentials(self) -> frozenset[str]:
+        """Know what is stored of them; which have died since it was last looked."""
+
+        def read() -> Awaitable[Stored]:
+            return self.ledger.read(lambda reader: stored(reader.connection))
+
+        return await self.registry.load(read)
+
     async def _load_records(self) -> None:
-        before = self.registry.ids()
-        await self.ledger.read(lambda reader: self.registry.load(reader.connection))
-        for dead in before - self.registry.ids():
+        for dead in await self._load_credentials():
             self.links.drop(token_id=dead)
             for listener in list(self.on_revoked):
                 listener(dead)

@@ -1,6 +1,6 @@
 """What a node asks of every other node of its ledger, and what it answers when it is asked itself.
 
-For what is kept in memory alone, by one node: the sign-in links that it made, and what the agents that are
+For what one node alone has: the sign-in links and its crew's codes that it made, and what the agents that are
 connected to it do. A node is asked once and answers once. Who asks waits until all have answered that it
 knows of, or one has said enough, or time is up: an answer that was lost is as one from a node that is gone.
 """
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.errors import TacitError
 from tacit.hub.node_codec import Informs, Inquires
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.hub.node_codec import Finding, Inquiry
     from tacit.hub.node_transport import NodeTransport
 
+log: Final = logging.getLogger("tacit.hub")
 WITHIN: Final = 2.0
 """Seconds for what other nodes have at hand."""
 
@@ -92,10 +95,13 @@ class Inquiries:
         return asked.found
 
     async def inform(self, asked: Inquires) -> None:
-        """Another node asks: tell it what is found here. What is larger than a message can be is left out."""
-        mine = self._nodes.address
-        told = Informs(mine, asked.number, await self.answer(asked.inquiry))
-        if not self._nodes.say_to(asked.address, told):
+        """Another node asks: tell it what is found here; nothing, where that fails or is too much to say."""
+        mine, finding = self._nodes.address, None
+        try:
+            finding = await self.answer(asked.inquiry)
+        except TacitError as error:
+            log.warning("another node's question has no answer now", extra={"fault": type(error).__name__})
+        if not self._nodes.say_to(asked.address, Informs(mine, asked.number, finding)):
             self._nodes.say_to(asked.address, Informs(mine, asked.number, None))
 
     def heard(self, told: Informs) -> None:

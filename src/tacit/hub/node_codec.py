@@ -172,6 +172,12 @@ class EndLink(msgspec.Struct, frozen=True, array_like=True, tag="end link"):
     link_id: str
 
 
+class RedeemCode(msgspec.Struct, frozen=True, array_like=True, tag="redeem code"):
+    """Which agent of another machine does the code with this digest let in? It is worth nothing then."""
+
+    code_hash: str
+
+
 class ShowTurns(msgspec.Struct, frozen=True, array_like=True, tag="show turns"):
     """What have these sessions done about a message, each in the form that it was given?
 
@@ -191,6 +197,13 @@ class LinkFound(msgspec.Struct, frozen=True, array_like=True, tag="link found"):
     group_id: str | None
 
 
+class AgentInvited(msgspec.Struct, frozen=True, array_like=True, tag="agent invited"):
+    """The agent that a code lets in."""
+
+    group_id: str
+    name: str
+
+
 class LinkIds(msgspec.Struct, frozen=True, array_like=True, tag="link ids"):
     """The public ids of somebody's links."""
 
@@ -205,9 +218,9 @@ class TurnsFound(msgspec.Struct, frozen=True, array_like=True, tag="turns found"
     reached: list[str]
 
 
-Inquiry: TypeAlias = FindLink | ListLinks | EndLink | ShowTurns
+Inquiry: TypeAlias = FindLink | ListLinks | EndLink | RedeemCode | ShowTurns
 """What a node can be asked that it alone has."""
-Finding: TypeAlias = LinkFound | LinkIds | TurnsFound | None
+Finding: TypeAlias = LinkFound | LinkIds | AgentInvited | TurnsFound | None
 
 
 class Inquires(msgspec.Struct, frozen=True, array_like=True, tag="inquires"):

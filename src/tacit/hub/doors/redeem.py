@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
 from tacit.hub import operations
+from tacit.hub.crew import code_digest
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.http import error_answer, json_answer
+from tacit.hub.node_codec import AgentInvited, RedeemCode
 from tacit.ledger.codes import denied, missing
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from tacit.hub.hub import Hub
+    from tacit.hub.node_codec import Finding
 
 MOST_BYTES = 4096
 """Nobody unknown is listened to for longer than a code takes."""
@@ -29,9 +32,12 @@ async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
     try:
         given = operations.body_of(await whole(request, hub.config.limits, MOST_BYTES))
         code = given.get("code")
-        found = await hub.crew.redeem(code) if isinstance(code, str) else None
+        found = await hub.crew.redeem(code_digest(code)) if isinstance(code, str) else None
         if found is None:
+            # Counted before anybody else is asked: who guesses shall not keep all nodes busy.
             hub.sign_in_rate.take(request.remote or "local", asyncio.get_running_loop().time())
+            found = await _elsewhere(hub, code) if isinstance(code, str) else None
+        if found is None:
             raise denied("this code was used, has run out, or never was", "CCCS-042")
         group = await hub.ledger.read(lambda reader: reader.group(found.group_id))
         if group.actor(found.name) is None:
@@ -42,3 +48,15 @@ async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
     return json_answer(
         {"group_id": found.group_id, "actor_id": found.name, "title": group.title, "token": token}, 201
     )
+
+
+def _is_invited(finding: Finding) -> bool:
+    return isinstance(finding, AgentInvited)
+
+
+async def _elsewhere(hub: Hub, code: str) -> AgentInvited | None:
+    """Whom a code lets in that another node's crew has given."""
+    if hub.neighbours is None:
+        return None
+    found = await hub.neighbours.inquiries.ask(RedeemCode(code_digest(code)), is_enough=_is_invited)
+    return next((one for one in found if isinstance(one, AgentInvited)), None)

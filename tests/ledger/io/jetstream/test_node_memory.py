@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.c2a.activity import Activity
+from tacit.hub.config import StreamPlan
 from tacit.hub.host import activities
 from tests.hub.c2a.test_activity import MARK, heard, heard_before_typing, update
+from tests.hub.room import running
+from tests.ledger.io.jetstream.servers import new_name
 from tests.ledger.io.jetstream.test_node_agents import nodes  # noqa: F401
-from tests.ledger.io.jetstream.test_nodes import let_in, same, until
+from tests.ledger.io.jetstream.test_nodes import LONG, let_in, same, until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.hub.c2a.stage import Stage
     from tests.hub.room import Answer
+    from tests.ledger.io.jetstream.servers import Server
     from tests.ledger.io.jetstream.test_node_agents import Nodes
 
 
@@ -70,6 +76,29 @@ async def test_a_link_of_another_node_is_listed_and_revoked(known: Nodes) -> Non
     assert (ended["principal"], ended["revoked"]) == ("usr:ben", True)
     assert (await known.other.call("DELETE", f"/v1/tokens/{listed}")).status == 400
     assert (await opened(known.one, made["code"])).status == 403
+
+
+@pytest.mark.spec("CCCS-042")
+async def test_a_code_of_a_crew_lets_its_agent_in_once_at_whatever_node(
+    tmp_path: Path, server: Server
+) -> None:
+    plan = StreamPlan((server.url,), new_name(), 1, lease_seconds=LONG)
+    async with (
+        running(tmp_path / "one", stream=plan, crew=True) as one,
+        running(tmp_path / "two", stream=plan) as other,
+    ):
+        group = await one.group()
+        made = await one.ok("POST", f"/v1/groups/{group}/crew/far/invite", json={"roles": ["helper"]})
+        await same(one, other, group)
+        await until(lambda: settled(other.server.hub.neighbours.count() == 2))  # type: ignore[union-attr]
+        rooms = [other, one] * 2
+        answers = await asyncio.gather(
+            *(room.post("/v1/redeem", {"code": made["code"]}, token=None) for room in rooms)
+        )
+        assert sorted(answer.status for answer in answers) == [201, 403, 403, 403]
+        (came,) = [answer.body for answer in answers if answer.status == 201]
+        assert (came["actor_id"], came["group_id"]) == ("far", group)
+        await let_in(came["token"], one, other)
 
 
 async def test_who_guesses_codes_is_stopped_before_other_nodes_are_asked(
