@@ -112,8 +112,16 @@ class HubProcess:
             method=method,
             headers={"Authorization": f"Bearer {token or self.owner}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.loads(answer.read())
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                told = error.read().decode(errors="replace")
+            if error.code < 500:
+                raise
+            logged = (self.folder / "log").read_text()[-3_000:]
+            raise AssertionError(f"{error.code}: {told}\n{logged}") from error
 
     def call_status(self, method: str, path: str, token: str) -> int:
         """The status alone, also of a refusal."""

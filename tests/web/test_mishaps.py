@@ -191,6 +191,7 @@ def test_an_edited_message_is_relayed_as_it_reads_now(
     use_tool(said, "More")
     page.get_by_role("menuitem", name="Relay").click()
     expect(page.locator(".modal blockquote")).to_have_text("the corrected words")
+    page.get_by_label("To", exact=True).select_option(snapshot["other"])
     page.get_by_label("A word before it").fill("for you")
     page.keyboard.press("Enter")
     expect(page.locator(".toast")).to_have_text("Relayed.")
