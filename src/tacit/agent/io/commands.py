@@ -284,7 +284,8 @@ class Commands(Settings):
                 for one, _ in self.journal.records("x.a2acp.began")
                 if isinstance(one, records.Began)
             ]
-        found = [book.threads[name] for name in names]
+        # What has just been written down may not be folded yet.
+        found = [one for one in map(book.threads.get, names) if one is not None]
         return {"threads": [self._line_of(one) for one in sorted(found, key=lambda one: one.began)]}
 
     def _line_of(self, thread: Thread) -> Fields:
