@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from tests.web.test_access import faults
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from playwright.sync_api import Page
     from tests.web.conftest import Visits
 
 pytestmark = pytest.mark.spec("A2ACP-274")
@@ -36,6 +38,14 @@ def hub(relay: RelayStage, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         opened.stop()
 
 
+def runs(page: Page, hub: HubProcess) -> None:
+    """Wait until the agent does: a wish is refused while it is being started."""
+    end = time.monotonic() + 60
+    while hub.call("GET", "/v1/agent")["state"] not in {"running", "elsewhere"}:
+        assert time.monotonic() < end, "the agent does not start"
+        page.wait_for_timeout(50)
+
+
 @pytest.mark.spec("A2ACP-128", "A2ACP-143")
 def test_the_owner_is_asked_above_the_talk_and_answers_there_and_a_member_sees_nothing_of_it(
     visit: Visits, hub: HubProcess, relay: RelayStage
@@ -45,6 +55,7 @@ def test_the_owner_is_asked_above_the_talk_and_answers_there_and_a_member_sees_n
     ben = hub.person(group, "ben", "Ben")
     page, member = visit(group), visit(group, ben)
     page.get_by_role("link", name="Your agent").click()
+    runs(page, hub)
     expect(page.get_by_text("Your agent is not running")).to_have_count(0)
     ask = page.get_by_label("What should your agent arrange?")
     ask.fill(f"dinner with ben on {weekday(3)} evening")
@@ -65,8 +76,7 @@ def test_the_owner_is_asked_above_the_talk_and_answers_there_and_a_member_sees_n
     hub.start()
     expect(page.locator(".connection.online").first).to_be_attached()
     expect(strip.get_by_label("What to share: What you eat")).to_have_value("anything but liver")
-    while hub.call("GET", "/v1/agent")["state"] not in {"running", "elsewhere"}:
-        page.wait_for_timeout(50)
+    runs(page, hub)
     share = strip.get_by_role("button", name=re.compile("^Share all of it"))
     expect(share).to_be_enabled()
     share.click()
