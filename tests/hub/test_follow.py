@@ -273,42 +273,40 @@ async def test_signals_are_heard_while_the_replay_still_runs(room: Room) -> None
     assert len(outlet.heard) == 5
 
 
-async def test_where_something_was_written_of_which_nobody_was_told_followers_resume(room: Room) -> None:
-    """A writer may die between its commit and its word; the next event shows that one is missing."""
-    group = await room.group()
-    hub, outlet = room.server.hub, Slow()
+async def follow(room: Room, group: str, outlet: Slow, since_seq: int = 0) -> None:
+    """Have an outlet follow from a position on."""
+    hub = room.server.hub
     credential = hub.registry.find(room.owner)
     assert credential is not None
     outlet.reads.set()
-    following = Following(hub, credential, requests.Events(group_id=group))
+    following = Following(hub, credential, requests.Events(group_id=group, since_seq=since_seq))
     await following.begin()
     await following.go_live(following.enter(outlet, 1), outlet.drained)
+
+
+async def test_where_something_was_written_of_which_nobody_was_told_followers_resume(room: Room) -> None:
+    """A writer may die between its commit and its word; the next event shows that one is missing."""
+    group, live, outlet = await room.group(), room.server.hub.live, Slow()
+    await follow(room, group, outlet)
     await room.say(group, "told")
-    publish, hub.live.publish = hub.live.publish, lambda *_: None  # type: ignore[method-assign]
+    publish, live.publish = live.publish, lambda *_: None  # type: ignore[method-assign]
     await room.say(group, "untold")
-    hub.live.publish = publish  # type: ignore[method-assign]
+    live.publish = publish  # type: ignore[method-assign]
     await room.say(group, "told again")
     assert outlet.heard == [b"1 ", b"2 ", ("cut", 2, "resume")]
-    following = Following(hub, credential, requests.Events(group_id=group, since_seq=2))
-    await following.begin()
-    await following.go_live(following.enter(outlet, 1), outlet.drained)
-    hub.live.resume()
+    await follow(room, group, outlet, since_seq=2)
+    live.resume()
     assert outlet.heard[3:] == [b"3 4 ", ("cut", 4, "resume")]
 
 
 async def test_what_nobody_was_told_of_is_missed_though_it_was_the_first_since_the_start(room: Room) -> None:
     """A hub that has just started has published nothing of the group: the follower's own place counts."""
-    publish, room.server.hub.live.publish = room.server.hub.live.publish, lambda *_: None  # type: ignore[method-assign]
+    live, outlet = room.server.hub.live, Slow()
+    publish, live.publish = live.publish, lambda *_: None  # type: ignore[method-assign]
     group = await room.group()
-    hub, outlet = room.server.hub, Slow()
-    credential = hub.registry.find(room.owner)
-    assert credential is not None
-    outlet.reads.set()
-    following = Following(hub, credential, requests.Events(group_id=group))
-    await following.begin()
-    await following.go_live(following.enter(outlet, 1), outlet.drained)
+    await follow(room, group, outlet)
     await room.say(group, "untold")
-    hub.live.publish = publish  # type: ignore[method-assign]
+    live.publish = publish  # type: ignore[method-assign]
     await room.say(group, "told")
     assert outlet.heard == [b"1 ", ("cut", 1, "resume")]
 
