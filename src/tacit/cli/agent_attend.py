@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.base.errors import Refused
+from tacit.base.io.install_hint import install_hint
 from tacit.cli.agent_line import line
 from tacit.cli.arrange import call, opened_agent, pending_text
 from tacit.cli.outcome import reported
@@ -61,7 +62,8 @@ def inbox() -> None:
     try:
         from tacit.cli.agent_inbox import LOST, Inbox
     except ModuleNotFoundError:
-        raise Refused("no_textual", "the inbox needs `pip install 'tacit[inbox]'`") from None
+        missing = f"the full-screen inbox is not installed; add it with: {install_hint('inbox')}"
+        raise Refused("no_textual", missing) from None
     folder: Path = click.get_current_context().obj[0]
 
     async def work() -> None:

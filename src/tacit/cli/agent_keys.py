@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.install_hint import install_hint
 from tacit.base.io.system import SystemEntropy
 from tacit.seal import key_protection
 from tacit.seal.key_protection import KEYRING, PASSPHRASE
@@ -28,7 +29,7 @@ PLAIN: Final = "plain"
 _SERVICE: Final = "tacit-agent"
 _WAYS: Final = (
     "say how this agent's keys are kept: --passphrase-file FILE or TACIT_AGENT_PASSPHRASE, a system keyring"
-    " (pip install 'tacit[keyring]'), or --plain-keys for an agent that starts by itself"
+    " (`keyring`), or --plain-keys for an agent that starts by itself"
 )
 
 
@@ -60,7 +61,10 @@ class _Keyring:
         try:
             import keyring
         except ImportError:
-            raise Refused("no_keyring", "the keyring needs `pip install 'tacit[keyring]'`") from None
+            hint = install_hint("keyring")
+            raise Refused(
+                "no_keyring", f"the keyring's library is not installed; add it with: {hint}"
+            ) from None
         self._library: Any = keyring
         # Below one stand those that keep nothing, and those that keep it in the open.
         if keyring.get_keyring().priority < 1:

@@ -13,7 +13,7 @@ from tacit.agent.io import socket
 from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for
 from tacit.cli import arrange
-from tacit.cli.mcp import MISSING, command_words
+from tacit.cli.mcp import command_words, mcp_missing
 from tacit.cli.outcome import reported
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def mcp(*, client: str | None, name: str) -> None:
     try:
         asyncio.run(_serve())
     except ImportError as missing:
-        raise Unavailable(MISSING) from missing
+        raise Unavailable(mcp_missing()) from missing
 
 
 async def _serve() -> None:

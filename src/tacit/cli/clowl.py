@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
+from tacit.base.io.install_hint import install_hint
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND
 from tacit.cli.terminal import Terminal
@@ -190,7 +191,7 @@ def _tokens(text: str) -> int:
     try:
         import bpe_openai
     except ImportError:
-        click.echo("Counting tokens needs the extra: pip install 'tacit[tokens]'", err=True)
+        click.echo(f"Counting tokens needs a library; add it with: {install_hint('tokens')}", err=True)
         raise SystemExit(UNAVAILABLE) from None
     return len(bpe_openai.get_encoding("o200k_base").encode(text))
 

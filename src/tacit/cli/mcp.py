@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.install_hint import install_hint
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 from tacit.cli.session import CliSession, kept_tokens, pass_session
 
-MISSING = "MCP is not installed here; `pip install 'tacit[mcp]'` adds it"
 EPILOG = """\b
   tacit actor add "My first room" ada                     an actor; its token is kept here
   tacit mcp --as ada --print-config claude-code >.mcp.json
@@ -72,6 +72,11 @@ def mcp(
     click.echo(f"This belongs into {CLIENTS[client].file}.", err=True)
 
 
+def mcp_missing() -> str:
+    """What to say where the library for MCP is not installed."""
+    return f"MCP is not installed here; add it with: {install_hint('mcp')}"
+
+
 def command_words() -> tuple[str, ...]:
     """This command, as a client can start it: one in a virtual environment is on few other programs' PATH."""
     found = shutil.which("tacit")
@@ -86,7 +91,7 @@ def _serve(session: CliSession, group: str | None, *, channel: bool) -> None:
     token = actor_token(session, group)
     # Found, not imported: the client waits for the first answer, and this is heavier than that.
     if importlib.util.find_spec("jsonschema") is None:
-        raise Unavailable(MISSING)
+        raise Unavailable(mcp_missing())
     from tacit.bridges.mcp.io.front import serve
 
     # Reading from a pipe cannot be cancelled; and nothing is lost by ending at once.
@@ -94,7 +99,7 @@ def _serve(session: CliSession, group: str | None, *, channel: bool) -> None:
     try:
         serve(session.url, token, channel=channel)
     except ImportError as missing:  # the SDK, for a client of a later version
-        raise Unavailable(MISSING) from missing
+        raise Unavailable(mcp_missing()) from missing
 
 
 def actor_token(session: CliSession, group: str | None) -> str:

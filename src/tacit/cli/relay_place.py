@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.install_hint import install_hint
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli import relay_parts
 from tacit.cli.stream_options import plan_of
@@ -113,7 +114,8 @@ def relay_stream(options: dict[str, Any]) -> RelayStream | None:
     try:
         from tacit.relay.io.jetstream.opening import RelayStream
     except ModuleNotFoundError as error:
-        raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+        missing = f"the library for NATS is not installed; add it with: {install_hint('scale')}"
+        raise Refused("not_installed", missing) from error
     plan = plan_of(options["nats"], dict(options))
     return RelayStream(access_of(plan), plan.stream, plan.replicas)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused
+from tacit.base.io.install_hint import install_hint
 from tacit.base.nats_access import to_servers
 from tacit.seal.nats_login import login_in
 
@@ -37,7 +38,8 @@ def _extra() -> Generator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise Refused("not_installed", "NATS needs the extra: pip install 'tacit[scale]'") from error
+        missing = f"the library for NATS is not installed; add it with: {install_hint('scale')}"
+        raise Refused("not_installed", missing) from error
 
 
 def blobs_of(plan: StreamPlan) -> BlobReaders:

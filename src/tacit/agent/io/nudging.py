@@ -18,6 +18,7 @@ from tacit.agent import nudges
 from tacit.agent.threads import records
 from tacit.base.errors import Refused
 from tacit.base.faults import place_of
+from tacit.base.io.install_hint import install_hint
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ LONGEST: Final = 2000
 PATIENCE: Final = 30.0
 LOOK_AGAIN: Final = 60.0
 """Seconds after which the clock is looked at again: quiet hours end, clocks are set."""
-MISSING: Final = "this needs `pip install 'tacit[nudge]'`; `desktop` works without"
 NO_DESKTOP: Final = "this machine has no program that shows a message on the desktop (notify-send)"
 
 
@@ -202,7 +202,8 @@ def _apprise() -> Any:
     try:
         import apprise
     except ImportError:
-        raise Refused("no_apprise", MISSING) from None
+        missing = f"`desktop` works at once; for other ways add their library with: {install_hint('nudge')}"
+        raise Refused("no_apprise", missing) from None
     # Their words may name the address, which is a secret.
     for name in ("apprise", "urllib3"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -6,8 +6,6 @@ Nothing heavy is imported before a driver is built.
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -15,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
+from tacit.base.io.install_hint import install_hint
 from tacit.harness.drivers.files import folder_name
 from tacit.harness.drivers.options import PASSING, PRIVATE, Access, Options
 
@@ -65,12 +64,7 @@ class DriverEntry:
     @property
     def install(self) -> str:
         """The command that brings what is missing."""
-        return install_command(self.extra) if self.extra else ""
-
-
-def install_command(extra: str) -> str:
-    """The command that adds an extra to this very installation, whichever `pip` stands first on the PATH."""
-    return f"{shlex.quote(sys.executable)} -m pip install 'tacit[{extra}]'"
+        return install_hint(self.extra) if self.extra else ""
 
 
 _AGENT: Final = ("--model", "--base-url", "--key-env", "--cwd", "--access", "--use-my-config", "--retries")

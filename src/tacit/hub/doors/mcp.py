@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
+from tacit.base.io.install_hint import install_hint
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
 from tacit.hub.caller import caller, reading_for
@@ -118,7 +119,7 @@ class McpDoor:
                 # Until the hub stops: the host cancels what it has spawned.
                 await asyncio.get_running_loop().create_future()
         except ImportError:
-            why = "MCP is not installed here; `pip install 'tacit[mcp]'` adds it"
+            why = f"MCP is not installed at this hub; its operator adds it with: {install_hint('mcp')}"
         finally:
             # Whatever ended it, nobody is left waiting, and the next request tries anew.
             self._managers.pop(name, None)

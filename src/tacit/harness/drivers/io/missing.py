@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tacit.base.errors import Refused
-from tacit.harness.drivers.catalogue import install_command
+from tacit.base.io.install_hint import install_hint
 
 
 def needs(extra: str) -> Refused:
     """A usage error that names the extra to install."""
-    hint = install_command(extra)
+    hint = install_hint(extra)
     return Refused("driver_missing", f"this driver is not installed: {hint}", details={"install": hint})
