@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tacit.base.errors import Refused
+from tacit.base.hub_proof import HubAccess
 from tacit.cli.outcome import reported
 from tacit.cli.session import CliSession, pass_session
 
@@ -51,10 +52,11 @@ def join(session: CliSession, group: str | None, invite: str | None) -> None:
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
     member = Member(name, "", group, title=f"{own}'s agent")
     token = token_of(session, member, group_id, state)
+    access = HubAccess(session.url, token, session.proof_for(token))
     session.out.print(f"{show.plain(name)} joins {show.plain(group)}. Leave with Ctrl-C.")
     with without_words():
         try:
-            asyncio.run(agent_room.run(session.url, token, state, folder, group_id))
+            asyncio.run(agent_room.run(access, state, folder, group_id))
         except Refused as refused:
             raise with_way_out(refused, state) from refused
 

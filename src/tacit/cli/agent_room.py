@@ -28,6 +28,7 @@ from tacit.cli.arrange import opened_agent
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit.base.hub_proof import HubAccess
     from tacit.c2a.io.session import AgentSession, Delivery
     from tacit.client import Hub
 
@@ -191,13 +192,13 @@ def _whole(event_id: str, target: str, text: str, *, private: bool) -> dict[str,
     return found
 
 
-async def run(url: str, token: str, state: Path, folder: Path, group_id: str) -> None:
+async def run(access: HubAccess, state: Path, folder: Path, group_id: str) -> None:
     """In the room until stopped, with the agent that runs, or as it."""
     stopped = asyncio.Event()
     stop_by(stopped, beside=False)
     async with contextlib.AsyncExitStack() as stack:
         work: list[asyncio.Future[Any]] = [
-            asyncio.ensure_future(_in_the_room(url, token, state, folder, group_id))
+            asyncio.ensure_future(_in_the_room(access, state, folder, group_id))
         ]
         if not await _is_running(folder):
             from tacit.agent.io import door, nudging
@@ -227,17 +228,19 @@ async def _is_running(folder: Path) -> bool:
     return True
 
 
-async def _in_the_room(url: str, token: str, state: Path, folder: Path, group_id: str) -> None:
+async def _in_the_room(access: HubAccess, state: Path, folder: Path, group_id: str) -> None:
     from tacit.c2a.io.session import AgentSession, Habits
     from tacit.client import Hub
 
+    url, token, proven_by = access
     orders = Orders(state)
     async with (
-        Hub(url, token) as hub,
+        Hub(url, token, proven_by=proven_by) as hub,
         AgentSession(
             url,
             token,
             habits=Habits(name="tacit-agent"),
+            proven_by=proven_by,
             known=lambda params: orders.knows(str(params.get("eventId"))),
         ) as session,
     ):

@@ -14,6 +14,7 @@ import aiohttp
 import click
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.proving import checks
 from tacit.cli.session import CliSession, pass_session
 
 if TYPE_CHECKING:
@@ -33,17 +34,17 @@ def c2a(session: CliSession, name: str | None, self_test: bool) -> None:
         return
     group_id = session.resolve_group(name) if name else None
     token = session.credential(group_id)
-    asyncio.run(_bridge(session.url, token))
+    asyncio.run(_bridge(session.url, token, session.proof_for(token)))
 
 
-async def _bridge(url: str, token: str | None) -> None:
+async def _bridge(url: str, token: str | None, proven_by: bytes | None) -> None:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=2**20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     headers = {"Authorization": f"Bearer {token}"}
     try:
         async with (
-            aiohttp.ClientSession() as client,
+            aiohttp.ClientSession(trace_configs=checks(url, proven_by)) as client,
             client.ws_connect(url + "/c2a", headers=headers, max_msg_size=2**20, heartbeat=30.0) as socket,
         ):
             forward = loop.create_task(_forward(reader, socket))

@@ -7,6 +7,7 @@ import shutil
 import sys
 from contextlib import closing
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import apsw
 import click
@@ -23,10 +24,12 @@ from tacit.cli.doctor_stream import Finding, stream_findings
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.show import plain
 from tacit.cli.terminal import styled
-from tacit.client.socket_hub import SocketHub
 from tacit.harness.drivers import catalogue
 from tacit.ledger.io import erasure
 from tacit.ledger.io.store import DATABASE
+
+if TYPE_CHECKING:
+    from tacit.client.socket_hub import SocketHub
 
 CLOCK_OFF = 60
 """Seconds between the hub's time and the machine's from which on somebody should look."""
@@ -35,16 +38,13 @@ ERASURE_SLOW = 60
 """Seconds after which content that was taken back should be gone from the disk."""
 
 
-def _token(session: CliSession) -> str | None:
-    try:
-        return (session.data / "owner.token").read_text(encoding="ascii").strip()
-    except OSError:
-        return session.token
+def _client(session: CliSession) -> SocketHub:
+    return session.owner(retry_for=0.5)
 
 
 def _hub(session: CliSession) -> Finding:
     try:
-        with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
+        with _client(session) as hub:
             return Finding("hub", ok=True, found=f"{session.url}, version {hub.capabilities()['version']}")
     except TacitError as error:
         return Finding(
@@ -81,7 +81,7 @@ def _stopped_erasures(session: CliSession) -> list[Finding]:
 def status_findings(session: CliSession) -> list[Finding]:
     """Who is near a quota, what keeps the hub from being ready, what it has still to erase."""
     try:
-        with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
+        with _client(session) as hub:
             told = hub.call("status", {})
     except TacitError:
         return _stopped_erasures(session)
@@ -117,7 +117,7 @@ def status_findings(session: CliSession) -> list[Finding]:
 def _agent_beside(session: CliSession) -> list[Finding]:
     """How the personal agent is that the hub runs; nothing when it runs none, or none can be asked."""
     try:
-        with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
+        with _client(session) as hub:
             told = hub.call("agent_status", {})
     except TacitError:
         return []

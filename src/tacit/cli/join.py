@@ -158,7 +158,7 @@ def _prepared(
         token = token_of(session, member, group_id, state)
     except OSError as error:
         raise Unavailable(f"the agent's folder {state} cannot be used: {error.strerror}") from error
-    return lambda tell: agent.harness(session.url, token, tell), agent
+    return lambda tell: agent.harness(session.url, token, tell, session.proof_for(token)), agent
 
 
 def _tell_sharing(session: CliSession, agent: ReadyAgent, starting: Collection[Path] = ()) -> None:

@@ -14,7 +14,7 @@ import click
 
 from tacit import __version__
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
-from tacit.cli.session import DEFAULT_URL, CliSession, default_data
+from tacit.cli.session import CliSession, default_data
 
 EPILOG: Final = """\b
 A first minute:
@@ -164,7 +164,7 @@ class Lazy(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="tacit")
-@click.option("--url", envvar="TACIT_URL", default=DEFAULT_URL, show_default=True, help="Where the hub is.")
+@click.option("--url", envvar="TACIT_URL", help="Where the hub is; by default the data folder says it.")
 @click.option("--token", envvar="TACIT_TOKEN", help="Speak with this token.")
 @click.option("--as", "speaker", envvar="TACIT_AS", metavar="NAME", help="Speak as an actor added here.")
 @click.option("--data", type=click.Path(path_type=Path), help="The hub's data folder [$TACIT_DATA].")
@@ -172,14 +172,14 @@ class Lazy(click.Group):
 @click.pass_context
 def tacit(
     context: click.Context,
-    url: str,
+    url: str | None,
     token: str | None,
     speaker: str | None,
     data: Path | None,
     as_json: bool,
 ) -> None:
     """One room for people and AI agents, over a ledger that loses nothing."""
-    session = CliSession(url.rstrip("/"), token, speaker, data or default_data(), as_json)
+    session = CliSession(url, token, speaker, data or default_data(), as_json)
     context.obj = session
     context.call_on_close(session.close)
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.hub_proof import HubAccess
 from tacit.base.io.install_hint import install_hint
+from tacit.base.io.own_program import own_program
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 from tacit.cli.session import CliSession, kept_tokens, pass_session
 
@@ -83,7 +85,7 @@ def command_words() -> tuple[str, ...]:
     if found is None:
         started = Path(sys.argv[0]).absolute()
         # Started as `python -m tacit`: the module is no program of its own.
-        return (sys.executable, "-m", "tacit") if started.name == "__main__.py" else (str(started),)
+        return tuple(own_program("tacit")) if started.name == "__main__.py" else (str(started),)
     return ("tacit" if sys.prefix == sys.base_prefix else str(Path(found).absolute()),)
 
 
@@ -97,7 +99,7 @@ def _serve(session: CliSession, group: str | None, *, channel: bool) -> None:
     # Reading from a pipe cannot be cancelled; and nothing is lost by ending at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        serve(session.url, token, channel=channel)
+        serve(HubAccess(session.url, token, session.proof_for(token)), channel=channel)
     except ImportError as missing:  # the SDK, for a client of a later version
         raise Unavailable(mcp_missing()) from missing
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import click
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.own_program import own_program
 from tacit.cli import show
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def unit_file() -> Path:
 
 def _words(data: Path, context: click.Context) -> list[str]:
     """`tacit up` as it was typed, less what concerns the service itself, its data folder named whole."""
-    words = [sys.executable, "-c", "from tacit.cli.main import main; main()", "--data", str(data), "up"]
+    words = own_program("tacit", "--data", str(data), "up")
     for parameter in context.command.params:
         name = parameter.name or ""
         typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE

@@ -1,6 +1,8 @@
 """What every command needs: where the hub is, as whom to speak, and how to print.
 
-Order of sources: option, environment, then the files that `tacit up` and `tacit actor add` left behind.
+Order of sources: option, environment, then the files that `tacit up` and `tacit actor add` left behind. A
+token from such a file is sent only to what proves that it is the hub of the data folder
+(`tacit.base.io.proving`); one that was given by option or environment is sent to the address that was given.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.hub_proof import ADDRESS_FILE, proof_key
 from tacit.base.io.private_file import write_private
 from tacit.cli.terminal import Terminal
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.client import Event, SocketHub
 
 DEFAULT_URL = "http://127.0.0.1:7433"
+OWNER_FILE = "owner.token"
 
 
 def default_data() -> Path:
@@ -47,7 +51,7 @@ def tokens_file() -> Path:
 class CliSession:
     """One run of the command line."""
 
-    url: str = DEFAULT_URL
+    given_url: str | None = None
     token: str | None = None
     speaker: str | None = None
     data: Path = field(default_factory=default_data)
@@ -57,19 +61,55 @@ class CliSession:
     err: Terminal = field(default_factory=lambda: Terminal(is_error=True))
     _hub: SocketHub | None = None
 
+    @property
+    def url(self) -> str:
+        """Where the hub is: as given, as the data folder says, or at a hub's default address."""
+        return (self.given_url or self._noted().get("url") or DEFAULT_URL).rstrip("/")
+
+    def _noted(self) -> dict[str, str]:
+        """Where the hub of the data folder said that it listens; empty before its first start."""
+        path = self.data / ADDRESS_FILE
+        try:
+            noted = json.loads(path.read_text(encoding="utf-8"))
+            return {name: str(noted[name]) for name in ("url", "public_url")}
+        except FileNotFoundError:
+            return {}
+        except PermissionError:
+            raise Refused("permission_denied", f"{path} belongs to another account") from None
+        except (LookupError, TypeError, ValueError) as error:
+            raise Refused(
+                "invalid_request",
+                f"{path} cannot be read: remove it, and the hub writes it anew when it starts; or give --url",
+            ) from error
+
     def hub(self, group_id: str | None = None) -> SocketHub:
         """A client under the chosen credential; for `--as NAME` the group decides which token."""
         if self._hub is None:
-            from tacit.client.socket_hub import SocketHub
-
-            self._hub = SocketHub(self.url, self._credential(group_id), retry_for=self.retry_for)
+            self._hub = self._client(self._token(group_id))
         return self._hub
 
-    def owner(self) -> SocketHub:
+    def owner(self, retry_for: float | None = None) -> SocketHub:
         """A client under the owner's credential, closed by the caller."""
+        return self._client(self._owner_token(), retry_for)
+
+    def _client(self, token: str | None, retry_for: float | None = None) -> SocketHub:
         from tacit.client.socket_hub import SocketHub
 
-        return SocketHub(self.url, self._owner_token(), retry_for=self.retry_for)
+        return SocketHub(
+            self.url, token, retry_for=retry_for or self.retry_for, proven_by=self.proof_for(token)
+        )
+
+    def proof_for(self, token: str | None) -> bytes | None:
+        """The key of the proof that a hub owes before it is sent a token.
+
+        None for a token that was given by hand, and on a machine that has no hub's data folder.
+        """
+        if token is None or token == self.token:
+            return None
+        try:
+            return proof_key((self.data / OWNER_FILE).read_text(encoding="ascii").strip())
+        except (FileNotFoundError, PermissionError):
+            return None
 
     def page_link(self, made: dict[str, Any]) -> str:
         """The address of a sign-in link: under the hub's public name, or as this run calls the hub."""
@@ -77,9 +117,9 @@ class CliSession:
 
     def credential(self, group_id: str | None) -> str | None:
         """The token under which this run speaks."""
-        return self._credential(group_id)
+        return self._token(group_id)
 
-    def _credential(self, group_id: str | None) -> str | None:
+    def _token(self, group_id: str | None) -> str | None:
         if self.token:
             return self.token
         if self.speaker and self.speaker != "user":
@@ -96,7 +136,13 @@ class CliSession:
     def _owner_token(self) -> str | None:
         if self.token and not self.speaker:
             return self.token
-        path = self.data / "owner.token"
+        path = self.data / OWNER_FILE
+        if self.url.startswith("https:") and self.url not in self._noted().values():
+            raise Refused(
+                "permission_denied",
+                f"{self.url} is not an address of the hub of {self.data}, so its owner's token is not sent "
+                "there; for another hub give --token",
+            )
         try:
             return path.read_text(encoding="ascii").strip()
         except FileNotFoundError:

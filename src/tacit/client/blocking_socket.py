@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.io.proving import CONNECT_WITHIN, check_connection
 from tacit.base.websocket import CLOSE, CONTINUATION, PING, PONG, TEXT, FrameReader, client_frame
 from tacit.c2a.rpc import Answered, ConnectionLost, Correlator, Failed, error_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CONNECT_WITHIN: Final = 10.0
 SILENCE: Final = 30.0
 _GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _MOST_HEAD: Final = 65536
@@ -35,14 +35,19 @@ class Redirected(Unavailable):
 class BlockingSocket:
     """An open connection; not reopened, replaced."""
 
-    def __init__(self, url: str, token: str | None, *, silence: float = SILENCE) -> None:
-        """Connect; `Unavailable` when the hub cannot be reached, `Refused` when it does not want us."""
+    def __init__(
+        self, url: str, token: str | None, *, silence: float = SILENCE, proven_by: bytes | None = None
+    ) -> None:
+        """Connect; `Unavailable` when the hub cannot be reached, `Refused` when it does not want us.
+
+        With `proven_by` what answers has to prove that it holds this key before the token is sent.
+        """
         self._correlator = Correlator()
         self._frames = FrameReader()
         self._silence = silence
         self.is_open = True
         try:
-            self._socket, early = _connected(url, token)
+            self._socket, early = _connected(url, token, proven_by)
         except (OSError, TimeoutError) as error:
             raise Unavailable(f"the hub at {url} cannot be reached") from error
         self._early = early
@@ -108,7 +113,7 @@ class BlockingSocket:
             self._end()
 
 
-def _connected(url: str, token: str | None) -> tuple[socket.socket, bytes]:
+def _connected(url: str, token: str | None, proven_by: bytes | None) -> tuple[socket.socket, bytes]:
     """A socket on which the hub has agreed to speak WebSocket, and what it said after agreeing."""
     place = urlsplit(url)
     secure = place.scheme == "https"
@@ -120,6 +125,8 @@ def _connected(url: str, token: str | None) -> tuple[socket.socket, bytes]:
             import ssl
 
             connection = ssl.create_default_context().wrap_socket(connection, server_hostname=host)
+        elif proven_by is not None:
+            check_connection(connection, place, proven_by)
         key = base64.b64encode(os.urandom(16))
         lines = [
             f"GET {place.path.rstrip('/')}/v1/ws HTTP/1.1",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 
 from tacit.base.errors import TacitError
+from tacit.base.io.proving import checks
 from tacit.client.files import Files
 from tacit.client.following import Following
 from tacit.client.looking import Looking
@@ -29,8 +30,17 @@ if TYPE_CHECKING:
 class Hub(HubOperations):
     """A hub as one credential sees it."""
 
-    def __init__(self, url: str, token: str | None = None, *, retry_for: float = 30.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        retry_for: float = 30.0,
+        proven_by: bytes | None = None,
+    ) -> None:
+        """With `proven_by`, what listens at `url` has to prove that it holds this key, at each connection."""
         super().__init__()
+        self._proven_by = proven_by
         self.url = url.rstrip("/")
         self._token = token
         self._retry_for = retry_for
@@ -55,7 +65,10 @@ class Hub(HubOperations):
     def session(self) -> aiohttp.ClientSession:
         """The HTTP session behind everything."""
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, connect=10))
+            self._session = aiohttp.ClientSession(
+                timeout=aiohttp.ClientTimeout(total=None, connect=10),
+                trace_configs=checks(self.url, self._proven_by),
+            )
         return self._session
 
     @property

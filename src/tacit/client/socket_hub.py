@@ -30,11 +30,19 @@ T = TypeVar("T")
 class SocketHub(BlockingHub):
     """A hub as one credential sees it, over one blocking socket."""
 
-    def __init__(self, url: str, token: str | None = None, *, retry_for: float = 30.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        retry_for: float = 30.0,
+        proven_by: bytes | None = None,
+    ) -> None:
         self._url = url.rstrip("/")
         self._token = token
         self._retry_for = retry_for
-        self._calls = _SocketCalls(self._url, token, retry_for, self._whole)
+        self._proven_by = proven_by
+        self._calls = _SocketCalls(self._connect, retry_for, self._whole)
         self._operations = self._calls
         self._whole_hub: SyncHub | None = None
 
@@ -50,8 +58,13 @@ class SocketHub(BlockingHub):
         if self._whole_hub is None:
             from tacit.client.sync import SyncHub
 
-            self._whole_hub = SyncHub(self._url, self._token, retry_for=self._retry_for)
+            self._whole_hub = SyncHub(
+                self._url, self._token, retry_for=self._retry_for, proven_by=self._proven_by
+            )
         return self._whole_hub
+
+    def _connect(self) -> BlockingSocket:
+        return BlockingSocket(self._url, self._token, proven_by=self._proven_by)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -82,10 +95,11 @@ class SocketHub(BlockingHub):
 class _SocketCalls(HubOperations):
     """The operations over the socket; renewed when it breaks, as the whole client's."""
 
-    def __init__(self, url: str, token: str | None, retry_for: float, whole: Callable[[], SyncHub]) -> None:
+    def __init__(
+        self, connect: Callable[[], BlockingSocket], retry_for: float, whole: Callable[[], SyncHub]
+    ) -> None:
         super().__init__()
-        self._url = url
-        self._token = token
+        self._connect = connect
         self._retry_for = retry_for
         self._whole = whole
         self._connection: BlockingSocket | None = None
@@ -109,7 +123,7 @@ class _SocketCalls(HubOperations):
 
     def _connected(self) -> BlockingSocket:
         if self._connection is None or not self._connection.is_open:
-            self._connection = BlockingSocket(self._url, self._token)
+            self._connection = self._connect()
         return self._connection
 
     def close(self) -> None:

@@ -25,14 +25,21 @@ T = TypeVar("T")
 class SyncHub(BlockingHub):
     """A hub as one credential sees it, blocking."""
 
-    def __init__(self, url: str, token: str | None = None, *, retry_for: float = 30.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        retry_for: float = 30.0,
+        proven_by: bytes | None = None,
+    ) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tacit-client", daemon=True)
         self._thread.start()
-        self._hub = self._operations = self._wait(self._make(url, token, retry_for))
+        self._hub = self._operations = self._wait(self._make(url, token, retry_for, proven_by))
 
-    async def _make(self, url: str, token: str | None, retry_for: float) -> Hub:
-        return Hub(url, token, retry_for=retry_for)
+    async def _make(self, url: str, token: str | None, retry_for: float, proven_by: bytes | None) -> Hub:
+        return Hub(url, token, retry_for=retry_for, proven_by=proven_by)
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -15,7 +15,6 @@ import hashlib
 import logging
 import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -24,6 +23,7 @@ import msgspec
 
 from tacit.base.backoff import Backoff
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.own_program import own_program
 from tacit.base.moment import SECOND, rfc3339
 from tacit.harness.crew import (
     CrewBook,
@@ -144,9 +144,7 @@ class Crew:
 
     async def _life(self, told: asyncio.Event) -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "tacit.harness.io.crew_process",
+            *own_program("tacit.harness.io.crew_process"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LINE_BYTES,

@@ -13,13 +13,13 @@ import asyncio
 import contextlib
 import logging
 import os
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.io import socket
 from tacit.base.backoff import Backoff
 from tacit.base.errors import TacitError, Unavailable
 from tacit.base.faults import place_of
+from tacit.base.io.own_program import own_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,7 +188,7 @@ class PersonalAgent:
 
 
 def _words(beside: AgentBeside) -> list[str]:
-    words = [sys.executable, "-m", "tacit", "agent", "--data", str(beside.folder)]
+    words = own_program("tacit", "agent", "--data", str(beside.folder))
     if beside.passphrase_file is not None:
         words += ["--passphrase-file", str(beside.passphrase_file)]
     if beside.trust is not None:

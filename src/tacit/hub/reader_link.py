@@ -12,10 +12,10 @@ import itertools
 import logging
 import socket
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Unavailable
+from tacit.base.io.own_program import own_program
 from tacit.hub.read_codec import LookAsked, ReadAsked, StopAsked, decode_told, encode_asked
 from tacit.hub.writer_codec import Opening, encode_opening, frames
 
@@ -55,7 +55,7 @@ class ReaderProcess(asyncio.Protocol):
     def _begin(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "tacit.hub.reader_process", str(theirs.fileno())]
+            command = own_program("tacit.hub.reader_process", str(theirs.fileno()))
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL
             )

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final, cast
 import msgspec
 from aiohttp import hdrs, web
 
+from tacit.base import hub_proof
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner, Site
+from tacit.base.io.private_file import write_private
 from tacit.hub import health
 from tacit.hub.backups import Backups
-from tacit.hub.doors import blobs, c2a, sse, websocket
+from tacit.hub.doors import blobs, c2a, proof, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
 from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
@@ -84,6 +86,7 @@ def application(hub: Hub) -> web.Application:
     base = "/v1/groups/{group_id}/blobs"
     app.router.add_get("/healthz", _healthz)
     app.router.add_get("/readyz", readyz)
+    app.router.add_get(hub_proof.PATH, partial(proof.prove, hub))
     app.router.add_get("/metrics", metrics)
     app.router.add_get("/v1/openapi.json", openapi)
     app.router.add_post(base, partial(blobs.upload, hub))
@@ -168,11 +171,22 @@ class Server:
             raise Unavailable(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from None
         server = cast("asyncio.Server", site._server)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         self.port = server.sockets[0].getsockname()[1]
+        self._note_address()
         if config.socket is not None:
             try:
                 await web.UnixSite(runner, str(config.socket)).start()
             except OSError as error:
                 raise Unavailable(f"cannot listen on {config.socket}: {error.strerror}") from None
+
+    def _note_address(self) -> None:
+        """Say in the data folder where this hub is: programs of this account look there, and nowhere else."""
+        address = {"url": self._url_here, "public_url": self.config.public_url.rstrip("/")}
+        write_private(self.config.data / hub_proof.ADDRESS_FILE, msgspec.json.encode(address))
+
+    @property
+    def _url_here(self) -> str:
+        """Where programs of this machine reach the hub, also one that listens at all addresses."""
+        return self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
     async def _way_for_crew(self, runner: Runner) -> str:
         """Where the crew reaches the hub: plainly and on this machine, whatever the hub shows to others."""

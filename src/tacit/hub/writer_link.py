@@ -12,7 +12,6 @@ import asyncio
 import logging
 import socket
 import subprocess
-import sys
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -21,6 +20,7 @@ import msgspec
 
 from tacit.base.backoff import Backoff
 from tacit.base.errors import Unavailable
+from tacit.base.io.own_program import own_program
 from tacit.hub.writer_codec import Opening, decode_reply, encode_commands, encode_opening, frames
 from tacit.ledger.io.writer_thread import deliver_here
 
@@ -108,7 +108,7 @@ class WriterLink:
         """A process of its own for the writer; the socket to it."""
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", self.MODULE, str(theirs.fileno())]
+            command = own_program(self.MODULE, str(theirs.fileno()))
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 command, pass_fds=(theirs.fileno(), self._lock), stdin=subprocess.DEVNULL
             )

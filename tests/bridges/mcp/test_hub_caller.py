@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
+from tacit.base.hub_proof import HubAccess
 from tacit.bridges.mcp.io.hub_caller import HubCaller
 from tacit.c2a.errors import Refusal
 
@@ -64,7 +65,7 @@ BUSY = {"code": "daemon_unavailable", "message": "not now", "details": {"row": "
 async def test_whatever_answers_becomes_a_refusal_that_the_model_can_read(
     status: int, body: bytes, code: str
 ) -> None:
-    async with answering((status, body)) as (url, _), HubCaller(url, "t", patience=0) as caller:
+    async with answering((status, body)) as (url, _), HubCaller(HubAccess(url, "t"), patience=0) as caller:
         refused = await caller.call("chat.list_events", {})
         assert isinstance(refused, Refusal)
         assert refused.code == code
@@ -72,18 +73,20 @@ async def test_whatever_answers_becomes_a_refusal_that_the_model_can_read(
 
 @pytest.mark.spec("C2A-169")
 async def test_a_hub_that_is_gone_is_said_to_be_gone_with_what_a_person_can_do() -> None:
-    async with HubCaller("http://127.0.0.1:9", "t", patience=0.1) as caller:
+    async with HubCaller(HubAccess("http://127.0.0.1:9", "t"), patience=0.1) as caller:
         refused = await caller.call("chat.list_events", {})
         assert isinstance(refused, Refusal)
         assert (refused.code, "tacit up" in refused.remedy) == ("daemon_unavailable", True)
-    assert isinstance(await HubCaller("http://127.0.0.1:9", "t", patience=0).call("chat.claim", {}), Refusal)
+    assert isinstance(
+        await HubCaller(HubAccess("http://127.0.0.1:9", "t"), patience=0).call("chat.claim", {}), Refusal
+    )
 
 
 @pytest.mark.spec("C2A-171")
 async def test_a_call_is_repeated_as_it_was_until_the_hub_has_time_and_the_greeting_is_said_once() -> None:
     busy = (503, json.dumps(BUSY).encode())
     done = (200, b'{"jsonrpc":"2.0","id":1,"result":{"ok":true,"eventId":"e1"}}')
-    async with answering(GREETED, busy, busy, done) as (url, asked), HubCaller(url, "t") as caller:
+    async with answering(GREETED, busy, busy, done) as (url, asked), HubCaller(HubAccess(url, "t")) as caller:
         arguments = {"content": "hello", "idempotencyKey": "k"}
         assert await caller.call("chat.send_message", arguments) == {"ok": True, "eventId": "e1"}
         assert await caller.call("chat.list_events", {}) == {"ok": True, "eventId": "e1"}

@@ -25,6 +25,7 @@ import aiohttp
 import msgspec
 
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
+from tacit.base.io.proving import checks
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.harness_end import Answer, HarnessEnd, Pending
 from tacit.c2a.io.socket import C2aConnection
@@ -153,16 +154,19 @@ class AgentSession:
         *,
         habits: Habits | None = None,
         known: Callable[[dict[str, Any]], bool] | None = None,
+        proven_by: bytes | None = None,
     ) -> None:
         """`known` says of a delivery's params whether they repeat what was accepted before (C2A-162).
 
-        It may remember further than this process; without it the session remembers while it lives.
+        It may remember further than this process; without it the session remembers while it lives. With
+        `proven_by` only a hub that holds this key is sent the token.
         """
         self.url = url.rstrip("/")
         self.habits = habits or Habits()
         self.tools: list[dict[str, Any]] = []
         self.agreed: Connected | None = None
         self._token = token
+        self._checks = checks(self.url, proven_by)
         habits = self.habits
         greeting = Initialize(habits.protocol, habits.name, habits.version, habits.capabilities)
         self._session = HarnessEnd(greeting, known)
@@ -369,7 +373,8 @@ class AgentSession:
 
     async def _keep_connected(self) -> None:
         failed = 0
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, connect=10)) as http:
+        timeout = aiohttp.ClientTimeout(total=None, connect=10)
+        async with aiohttp.ClientSession(timeout=timeout, trace_configs=self._checks) as http:
             while True:
                 try:
                     await self._connect(http)

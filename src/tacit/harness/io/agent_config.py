@@ -52,6 +52,8 @@ class AgentConfig:
     """Seconds in which a person has to answer what the agent's own program asks; then it is no."""
     more_slots: tuple[SlotPlace, ...] = ()
     """Where further turns may run beside the first one's."""
+    proven_by: bytes | None = field(default=None, repr=False)
+    """The key that a hub has to prove to hold before it is sent the token."""
 
     @property
     def slots(self) -> tuple[SlotPlace, ...]:

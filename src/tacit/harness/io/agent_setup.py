@@ -42,8 +42,8 @@ class ReadyAgent:
     others: tuple[Path, ...] = ()
     """Folders under which other agents of this machine have their state."""
 
-    def harness(self, url: str, token: str, tell: Teller) -> Harness:
-        """A fresh harness, not yet running."""
+    def harness(self, url: str, token: str, tell: Teller, proven_by: bytes | None = None) -> Harness:
+        """A fresh harness, not yet running; with `proven_by` the token goes only to a hub with this key."""
         member = self.member
         config = AgentConfig(
             url,
@@ -61,6 +61,7 @@ class ReadyAgent:
             surroundings=self.surroundings if self.others else None,
             secrets=(self.options.key,) if self.options.key else (),
             permission_within=member.permission_wait,
+            proven_by=proven_by,
             more_slots=tuple(SlotPlace(state, options.directory) for state, options in self.beside),
         )
         beside = [catalogue.build(member.driver, options) for _, options in self.beside]

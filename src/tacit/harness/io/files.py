@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.proving import checks
 from tacit.harness.drivers.files import IMAGES, PDF, is_text
 from tacit.harness.drivers.port import TurnFile
 
@@ -41,7 +42,8 @@ _PIECE: Final = 256 * 1024
 class Files:
     """One agent's files, by its own token."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, proven_by: bytes | None = None) -> None:
+        self._checks = checks(url, proven_by)
         self._base = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._handed: dict[str, tuple[int, int]] = {}
@@ -57,7 +59,7 @@ class Files:
         found: list[TurnFile] = []
         before, used = self._handed.get(turn_id, (0, 0))
         room = TURN_BYTES - used
-        async with aiohttp.ClientSession(timeout=_PATIENCE) as http:
+        async with aiohttp.ClientSession(timeout=_PATIENCE, trace_configs=self._checks) as http:
             for group, attached in wanted:
                 whole = before + sum(not one.left_out for one in found)
                 why = _refused(attached, whole, room)
@@ -97,7 +99,7 @@ class Files:
         address = f"{self._base}/v1/groups/{group}/blobs"
         try:
             async with (
-                aiohttp.ClientSession(timeout=_PATIENCE) as http,
+                aiohttp.ClientSession(timeout=_PATIENCE, trace_configs=self._checks) as http,
                 http.post(address, data=data, headers={**self._headers, "Content-Type": mime}) as response,
             ):
                 answer: Any = await response.json()

@@ -143,14 +143,16 @@ class Harness:
             slots=len(config.slots),
         )
         self._conduct = Conduct(options)
-        session = AgentSession(config.url, config.token, habits=config.habits, known=self._is_repeat)
+        session = AgentSession(
+            config.url, config.token, habits=config.habits, known=self._is_repeat, proven_by=config.proven_by
+        )
         self._context = context = HarnessContext(
             config.name, session, store, SessionView(config.name), self._clock, self._tell, config.model
         )
         context.ask_again = self._ask_again
         self._sender = OutboxSender(context)
         self._work = WorkTeller(context, self._conduct)
-        files = Files(config.url, config.token)
+        files = Files(config.url, config.token, config.proven_by)
         calls = ModelCalls(context, self._conduct, self._sender, self._one, files, self._workplace)
         kept = KeptPatterns(config.state / "permissions.json")
         secrets = (config.token, *config.secrets)

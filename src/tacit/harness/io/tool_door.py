@@ -12,13 +12,13 @@ import contextlib
 import hmac
 import logging
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
+from tacit.base.io.own_program import own_program
 from tacit.base.io.system import SystemEntropy
 from tacit.harness import mcp_door
 from tacit.harness.drivers.port import ToolProgram
@@ -59,7 +59,7 @@ class ToolDoor:
             del self._keys[next(iter(self._keys))]
         return ToolProgram(
             mcp_door.NAME,
-            (sys.executable, "-P", "-m", "tacit.harness.io.tool_pipe"),
+            tuple(own_program("tacit.harness.io.tool_pipe")),
             {SOCKET: str(self._folder / "tools"), KEY: self._keys[audience]},
         )
 

@@ -17,6 +17,7 @@ from tacit.client.hub import Hub
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.base.hub_proof import HubAccess
     from tacit.bridges.mcp.port import ToolCaller
 
 _OPEN: Final[dict[str, Any]] = {"openOnly": True, "limit": 50}
@@ -28,10 +29,9 @@ class Channel:
     """One agent's push."""
 
     def __init__(
-        self, url: str, token: str, caller: ToolCaller, push: Callable[[str, dict[str, str]], None]
+        self, access: HubAccess, caller: ToolCaller, push: Callable[[str, dict[str, str]], None]
     ) -> None:
-        self._url = url
-        self._token = token
+        self._access = access
         self._caller = caller
         self._push = push
         self._waiting = Waiting()
@@ -39,7 +39,8 @@ class Channel:
     async def run(self) -> None:
         """Push until cancelled; a token that is no longer taken ends it."""
         try:
-            async with Hub(self._url, self._token, retry_for=FOREVER) as hub:
+            url, token, proven_by = self._access
+            async with Hub(url, token, retry_for=FOREVER, proven_by=proven_by) as hub:
                 me, group = await hub.whoami(), (await hub.groups())[0]
                 await self._look()
                 since = int(group["last_seq"])

@@ -20,22 +20,23 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Coroutine
 
+    from tacit.base.hub_proof import HubAccess
     from tacit.bridges.mcp.front import Work
     from tacit.bridges.mcp.io.hub_caller import HubCaller
 
 log: Final = logging.getLogger("tacit.mcp")
 
 
-def serve(url: str, token: str, *, channel: bool = False) -> None:
+def serve(access: HubAccess, *, channel: bool = False) -> None:
     """Serve one client as the actor behind the token, until it closes our input."""
     stdin = sys.stdin.buffer
     first = stdin.readline()
     if first and not channel and not is_greeting(first):
         from tacit.bridges.mcp.io.stdio import serve_later_versions
 
-        serve_later_versions(url, token, first)
+        serve_later_versions(access, first)
         return
-    served = _Served(url, token, channel=channel)
+    served = _Served(access, channel=channel)
     line = first
     while line:
         if line.strip():
@@ -47,9 +48,8 @@ def serve(url: str, token: str, *, channel: bool = False) -> None:
 class _Served:
     """One client, from its first line to its last."""
 
-    def __init__(self, url: str, token: str, *, channel: bool) -> None:
-        self._url = url
-        self._token = token
+    def __init__(self, access: HubAccess, *, channel: bool) -> None:
+        self._access = access
         self._channel = channel
         self._front = Front(channel=channel)
         self._writing = threading.Lock()
@@ -63,7 +63,7 @@ class _Served:
             self.write(done)
         if self._hub is None:
             # After the first answer, and not before: its imports would delay it.
-            self._hub = _HubThread(self._url, self._token, self if self._channel else None)
+            self._hub = _HubThread(self._access, self if self._channel else None)
         if done is not None and not isinstance(done, bytes):
             self._work(self._hub, done)
 
@@ -122,9 +122,8 @@ class _Opened(NamedTuple):
 class _HubThread:
     """An event loop of its own, with a caller on it that greets the hub."""
 
-    def __init__(self, url: str, token: str, pushes: _Served | None) -> None:
-        self._url = url
-        self._token = token
+    def __init__(self, access: HubAccess, pushes: _Served | None) -> None:
+        self._access = access
         self._pushes = pushes
         self._opened: Future[_Opened] = Future()
         self._thread = threading.Thread(target=self._run, name="tacit-mcp-hub", daemon=True)
@@ -146,14 +145,14 @@ class _HubThread:
 
         from tacit.bridges.mcp.io.hub_caller import HubCaller
 
-        async with HubCaller(self._url, self._token) as caller:
+        async with HubCaller(self._access) as caller:
             over = asyncio.Event()
             self._opened.set_result(_Opened(asyncio.get_running_loop(), caller, over))
             tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(caller.greet())]
             if self._pushes is not None:
                 from tacit.bridges.mcp.io.channel import Channel
 
-                channel = Channel(self._url, self._token, caller, self._pushes.push)
+                channel = Channel(self._access, caller, self._pushes.push)
                 tasks.append(asyncio.ensure_future(channel.run()))
             await over.wait()
             for task in tasks:

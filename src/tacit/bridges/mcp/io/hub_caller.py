@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import aiohttp
 import msgspec
 
+from tacit.base.io.proving import checks
 from tacit.bridges.mcp.talk import GREETING, outcome_of, strange, tool_request, unreachable
 from tacit.c2a.errors import Refusal
 from tacit.client.retrying import pause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tacit.base.hub_proof import HubAccess
 
 PATIENCE: Final = 10.0
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=60, connect=10)
@@ -26,7 +29,9 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=60, connect=10)
 class HubCaller:
     """One actor's tools on a hub somewhere."""
 
-    def __init__(self, url: str, token: str, *, patience: float = PATIENCE) -> None:
+    def __init__(self, access: HubAccess, *, patience: float = PATIENCE) -> None:
+        url, token, proven_by = access
+        self._checks = checks(url, proven_by)
         self._url = url.rstrip("/") + "/c2a"
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._patience = patience
@@ -35,7 +40,7 @@ class HubCaller:
         self._greeted = False
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(timeout=_TIMEOUT)
+        self._session = aiohttp.ClientSession(timeout=_TIMEOUT, trace_configs=self._checks)
         return self
 
     async def __aexit__(self, *_: object) -> None:

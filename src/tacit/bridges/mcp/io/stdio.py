@@ -17,6 +17,8 @@ from tacit.bridges.mcp.io.server import room_server
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from tacit.base.hub_proof import HubAccess
+
 
 class _Lines:
     """Standard input from its beginning, although its first line was read already."""
@@ -30,13 +32,13 @@ class _Lines:
             yield line
 
 
-def serve_later_versions(url: str, token: str, first: bytes) -> None:
+def serve_later_versions(access: HubAccess, first: bytes) -> None:
     """Serve one client whose first line was this. The hub may come and go meanwhile."""
-    asyncio.run(_serve(url, token, _Lines(first)))
+    asyncio.run(_serve(access, _Lines(first)))
 
 
-async def _serve(url: str, token: str, lines: Any) -> None:
-    async with HubCaller(url, token) as caller:
+async def _serve(access: HubAccess, lines: Any) -> None:
+    async with HubCaller(access) as caller:
         server = room_server(lambda _context: caller, SystemClock())
         greeting = asyncio.ensure_future(caller.greet())
         try:
