@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -102,14 +103,21 @@ class CliSession:
     def proof_for(self, token: str | None) -> bytes | None:
         """The key of the proof that a hub owes before it is sent a token.
 
-        None for a token that was given by hand, and on a machine that has no hub's data folder.
+        None for a token that was given by hand, on a machine that has no hub's data folder, and for the token
+        of an agent that was kept for a hub on another machine.
         """
         if token is None or token == self.token:
             return None
         try:
-            return proof_key((self.data / OWNER_FILE).read_text(encoding="ascii").strip())
+            owner_token = (self.data / OWNER_FILE).read_text(encoding="ascii").strip()
         except (FileNotFoundError, PermissionError):
             return None
+        return proof_key(owner_token) if token == owner_token or self._is_here() else None
+
+    def _is_here(self) -> bool:
+        """Is the address one of this machine's own, or of the data folder's hub?"""
+        host = urlsplit(self.url).hostname or ""
+        return host.startswith("127.") or host in {"localhost", "::1"} or self.url in self._noted().values()
 
     def page_link(self, made: dict[str, Any]) -> str:
         """The address of a sign-in link: under the hub's public name, or as this run calls the hub."""
