@@ -101,7 +101,7 @@ async def test_a_hub_whose_agent_crashes_shows_and_keeps_the_place_alone(
     words = personal_agent._words
 
     def with_a_mistake(beside: AgentBeside) -> list[str]:
-        program, _dash_m, _tacit, *rest = words(beside)
+        program, _safe_path, _dash_m, _tacit, *rest = words(beside)
         return [program, "-c", WHEEL + MAIN, *rest]
 
     monkeypatch.setattr(personal_agent, "_words", with_a_mistake)
