@@ -6,7 +6,7 @@
  */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ComponentChildren, VNode } from "preact";
+import { Component, type ComponentChildren, type VNode } from "preact";
 import { placeKey } from "../state/fold";
 import { Scroller, type Item } from "../state/scroller";
 import type { Timeline } from "../state/timeline";
@@ -17,14 +17,42 @@ import { Icon } from "./icons";
 const MARGIN = 500;
 const NEAR = 1400;
 
+type Draw = (row: Row, previous: Row | undefined) => VNode;
+
 interface Props {
   timeline: Timeline;
-  draw: (row: Row, previous: Row | undefined) => VNode;
+  draw: Draw;
   /** What hangs under the last row: messages on their way. */
   tail?: ComponentChildren;
   tailKey?: string;
   label: string;
   onSeen?: (atEnd: boolean) => void;
+}
+
+interface DrawnProps {
+  row: Row;
+  previous: Row | undefined;
+  draw: Draw;
+  isFlashing: boolean;
+}
+
+/**
+ * One row, drawn again when it has changed. A node that is kept and used in a later render would do the same, and keep
+ * with its parent the whole of the render that made it, which keeps the one before, and so on.
+ */
+class Drawn extends Component<DrawnProps> {
+  override shouldComponentUpdate(next: DrawnProps): boolean {
+    const { row, previous, draw, isFlashing } = this.props;
+    return row !== next.row || previous !== next.previous || draw !== next.draw || isFlashing !== next.isFlashing;
+  }
+
+  override render({ row, previous, draw, isFlashing }: DrawnProps): VNode {
+    return (
+      <div data-key={row.event.id} data-seq={row.event.seq} class={isFlashing ? "row flash" : "row"}>
+        {draw(row, previous)}
+      </div>
+    );
+  }
 }
 
 export function History(props: Props): VNode {
@@ -33,7 +61,6 @@ export function History(props: Props): VNode {
   const scroller = useRef(new Scroller()).current;
   const view = useRef({ stick: true, anchor: null as { key: string; offset: number } | null, rows: null as Row[] | null, tall: 0, passes: 0, read: Infinity });
   const pin = useRef<{ seq: number; y: number; exact: boolean } | null>(null);
-  const drawn = useRef(new Map<string, { row: Row; previous: Row | undefined; node: VNode }>());
   const timer = useRef(0);
   const [, redraw] = useState(0);
   const again = () => redraw((count) => count + 1);
@@ -201,27 +228,6 @@ export function History(props: Props): VNode {
     if (justSent?.key === placeKey(timeline.place)) void toEnd();
   }, [justSent]);
 
-  const cache = drawn.current;
-  const next = new Map<string, { row: Row; previous: Row | undefined; node: VNode }>();
-  const nodes = shown.map((row, index) => {
-    const previous = rows[first + index - 1];
-    const id = row.event.id;
-    const known = cache.get(id);
-    const fresh = known !== undefined && known.row === row && known.previous === previous ? known : null;
-    const made = fresh ?? {
-      row,
-      previous,
-      node: (
-        <div key={id} data-key={id} data-seq={row.event.seq} class={flash.current === id ? "row flash" : "row"}>
-          {props.draw(row, previous)}
-        </div>
-      ),
-    };
-    next.set(id, made);
-    return made.node;
-  });
-  drawn.current = next;
-
   // What came since the reader was at the end.
   if (ready && timeline.ends && state.stick) state.read = rows.at(-1)?.event.seq ?? 0;
   const isAway = ready && (!state.stick || !timeline.ends);
@@ -231,7 +237,11 @@ export function History(props: Props): VNode {
     <div class="history-frame">
       <div class="history" ref={box} onScroll={scrolled} role="log" aria-live="off" aria-label={props.label} aria-busy={!ready} tabIndex={-1}>
         <div class="space top" style={{ height: `${top}px` }} />
-        <div class="rows">{nodes}</div>
+        <div class="rows">
+          {shown.map((row, index) => (
+            <Drawn key={row.event.id} row={row} previous={rows[first + index - 1]} draw={props.draw} isFlashing={flash.current === row.event.id} />
+          ))}
+        </div>
         <div class="space bottom" style={{ height: `${bottom}px` }} />
         {(timeline.ends || (!ready && timeline.failed.value !== null)) && props.tail}
       </div>
