@@ -45,6 +45,28 @@ describe("a card's stream", () => {
     expect(drawn.at(-1)![0]!.items[0]!.text).toBe("step 201");
   });
 
+  it("is drawn in a page that is hidden, which has no frames: it would keep every update until somebody looks", () => {
+    vi.stubGlobal("requestAnimationFrame", () => 0);
+    const { made } = activities();
+    for (let number = 1; number <= 50; number++) {
+      made.take(update(number));
+      vi.advanceTimersByTime(DRAWN_EVERY);
+    }
+    vi.unstubAllGlobals();
+    expect(made.of("e1").value[0]!.items[0]!.text).toBe("step 50");
+  });
+
+  it("is forgotten in time, even where nobody heard of its end", () => {
+    const { made } = activities();
+    const first = made.of("e0");
+    for (let number = 0; number < 100; number++) {
+      made.take({ ...update(1), event_id: `e${number}`, turn: `t${number}` });
+      vi.advanceTimersByTime(DRAWN_EVERY);
+    }
+    expect(made.of("e99").value.length).toBe(1);
+    expect(made.of("e0")).not.toBe(first);
+  });
+
   it("is asked for once in a while where updates are missed, the first time at once", async () => {
     const { made, asked } = activities();
     for (let number = 10; number < 410; number += 2) {

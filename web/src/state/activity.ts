@@ -70,17 +70,19 @@ export class Activities {
   of(eventId: string): Signal<Card[]> {
     let found = this.known.get(eventId);
     if (found === undefined) {
+      if (this.known.size >= KEPT) this.forgetOne();
       found = signal<Card[]>([]);
       this.known.set(eventId, found);
-      if (this.known.size > KEPT) {
-        const old = [...this.known].find(([, cards]) => cards.peek().every((card) => card.state === "ended"));
-        if (old !== undefined) {
-          this.known.delete(old[0]);
-          this.asked.delete(old[0]);
-        }
-      }
     }
     return found;
+  }
+
+  /** Make room for another: of those that have ended, else of all, the oldest goes. Not every end is heard of. */
+  private forgetOne(): void {
+    const all = [...this.known];
+    const [eventId] = all.find(([, cards]) => cards.peek().every((card) => card.state === "ended")) ?? all[0]!;
+    this.known.delete(eventId);
+    this.asked.delete(eventId);
   }
 
   /** However fast they come, updates are drawn together, a few times a second; the first one at once. */
@@ -90,19 +92,17 @@ export class Activities {
     else waiting.push(update);
     if (this.drawing !== 0) return;
     const wait = this.drawn + DRAWN_EVERY - performance.now();
-    this.drawing = 1;
-    if (wait > 0) setTimeout(() => this.drawNext(), wait);
+    // Not with the next frame: a page that nobody looks at has none, and would keep all that comes until somebody does.
+    if (wait > 0) this.drawing = window.setTimeout(() => this.drawNext(), wait);
     else this.drawNext();
   }
 
   private drawNext(): void {
-    requestAnimationFrame(() => {
-      this.drawing = 0;
-      this.drawn = performance.now();
-      const all = [...this.waiting];
-      this.waiting.clear();
-      batch(() => all.forEach(([eventId, updates]) => this.draw(eventId, updates)));
-    });
+    this.drawing = 0;
+    this.drawn = performance.now();
+    const all = [...this.waiting];
+    this.waiting.clear();
+    batch(() => all.forEach(([eventId, updates]) => this.draw(eventId, updates)));
   }
 
   /** Ask for a card of which something was missed: at once, and then once for all that is missed meanwhile. */
