@@ -68,14 +68,19 @@ async def test_of_many_who_open_a_link_at_once_one_comes_in(room: Room) -> None:
 
 
 async def test_looking_says_whom_a_link_signs_in_and_spends_nothing(room: Room) -> None:
-    group = await room.group()
+    group = await room.group("Importer")
     made = await person(room, group, "ben")
     assert "token" not in made
     for _ in range(2):
         seen = await opened(room, made["code"], look=True)
-        assert (seen.status, seen.body) == (200, {"principal": "usr:ben", "group_id": group})
+        assert (seen.status, seen.body) == (
+            200,
+            {"principal": "usr:ben", "group_id": group, "title": "Importer"},
+        )
     assert (await opened(room, made["code"])).body["principal"] == "usr:ben"
     assert (await opened(room, made["code"], look=True)).status == 403
+    owners = await opened(room, await link(room), look=True)
+    assert owners.body == {"principal": "user", "group_id": None}
 
 
 async def test_a_person_who_was_invited_by_link_has_no_token_before_it_is_opened(room: Room) -> None:
