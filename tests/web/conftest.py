@@ -71,7 +71,7 @@ class Visits:
             "console", lambda message: self.faults.append(message.text) if message.type == "error" else None
         )
         page.goto(self._hub.url)
-        if profile is not None and page.evaluate("localStorage.getItem('tacit.token')") is None:
+        if profile is not None and page.evaluate("localStorage.getItem('tacit.sign-ins')") is None:
             page.get_by_label("Sign-in link or token").fill(token or self._hub.owner)
             page.keyboard.press("Enter")
         page.wait_for_selector(".connection.online", state="attached")

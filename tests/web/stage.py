@@ -101,7 +101,7 @@ class HubProcess:
 
     def remembered(self, token: str | None = None) -> dict[str, Any]:
         """What the browser of somebody who has signed in keeps."""
-        kept = [{"name": "tacit.token", "value": json.dumps(token or self.owner)}]
+        kept = [{"name": "tacit.sign-ins", "value": json.dumps([{"token": token or self.owner}])}]
         return {"origins": [{"origin": self.url, "localStorage": kept}]}
 
     def call(self, method: str, path: str, body: Any = None, token: str | None = None) -> Any:

@@ -141,7 +141,7 @@ def test_a_revoked_token_leads_back_to_the_door_and_a_new_link_opens_it(
     expect(page.locator(".head h1")).to_have_text("Sturdy")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_label("Sign-in link or token")).to_be_visible()
-    assert page.evaluate("localStorage.getItem('tacit.token')") is None
+    assert page.evaluate("localStorage.getItem('tacit.sign-ins')") is None
     link = hub.link(group_id=group, principal="usr:guest")
     page.evaluate("link => { location.href = link; }", link)  # pasted into the open page
     expect(page.locator(".head h1")).to_have_text("Sturdy")

@@ -37,7 +37,8 @@ def was_told(page: Page, words: str) -> None:
 
 
 def kept(page: Page) -> str:
-    return page.evaluate("JSON.parse(localStorage.getItem('tacit.token'))")
+    (only,) = page.evaluate("JSON.parse(localStorage.getItem('tacit.sign-ins'))")
+    return only["token"]
 
 
 def test_the_printed_link_is_one_click_and_lasts_over_a_reload(
@@ -121,7 +122,9 @@ def test_a_link_asks_before_it_puts_somebody_else_in_a_persons_place(
     other = page.context.new_page()
     other.goto(link)
     question = other.get_by_role("alert")
-    expect(question).to_contain_text("You are signed in as the owner of this hub. This link signs in as ben.")
+    expect(question).to_contain_text(
+        "You are signed in as the owner of this hub. This link signs in as ben in Lobby."
+    )
     other.reload()
     expect(question).to_contain_text("signs in as ben")
     other.get_by_role("button", name="Stay the owner of this hub").click()
@@ -153,7 +156,7 @@ def test_a_link_that_holds_a_token_signs_nobody_in(visit: Visits, hub: HubProces
     fresh = visit.profile().new_page()
     fresh.goto(f"{hub.url}/#token={ben}")
     expect(fresh.get_by_role("alert")).to_contain_text("pages take none from an address any more")
-    assert fresh.evaluate("localStorage.getItem('tacit.token')") is None
+    assert fresh.evaluate("localStorage.getItem('tacit.sign-ins')") is None
     assert ben not in fresh.url
     page = visit(group)
     page.evaluate(LISTENS)

@@ -36,11 +36,11 @@ describe("signing in", () => {
   });
 
   it("shows the last room before any room is followed, and waits for none with the others", async () => {
-    const { loaded, room, start } = await import("../src/state/hub");
-    const { token } = await import("../src/state/session");
+    const { connect, loaded, room } = await import("../src/state/hub");
+    const { kept } = await import("../src/state/session");
     const before = history.length;
-    token.value = "t";
-    start();
+    kept.value = [{ token: "t" }];
+    connect();
     await vi.advanceTimersByTimeAsync(0);
     expect(loaded.value).toBe(true);
     expect(room.value!.id).toBe("g_2");

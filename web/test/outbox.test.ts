@@ -5,14 +5,14 @@ import { arrived, drop, flush, KEY_WINDOW_MS, openOutbox, parcels, put, reloaded
 import type { LedgerEvent } from "../src/types";
 
 let users = 0;
-const parcel = (id: string): Parcel => ({ client_id: id, group_id: "g", data: { text: id }, created: 0 });
+const parcel = (id: string): Parcel => ({ client_id: id, group_id: "g", by: `usr:${users}`, data: { text: id }, created: 0 });
 const landed = (one: Parcel) => ({ id: `event-${one.client_id}`, data: { ...one.data, client_id: one.client_id } }) as unknown as LedgerEvent;
 const say = (text: string) => (data: Parcel["data"]) => ({ ...data, text });
 
 class Stub implements Post {
   sent: string[] = [];
   online = true;
-  ready() {
+  ready(_?: Parcel) {
     return this.online;
   }
   found: string[] = [];
@@ -50,6 +50,19 @@ describe("the outbox", () => {
   beforeEach(() => {
     localStorage.clear();
     openOutbox(`usr:${++users}`);
+  });
+
+  it("holds nobody's messages back for another's line, and mixes up nobody's", async () => {
+    const [ben, eva] = [`usr:${users}`, "usr:eva"];
+    openOutbox(eva);
+    const post = new Stub();
+    post.ready = (one?: Parcel) => one?.by === eva;
+    put(parcel("a"));
+    put({ ...parcel("b"), by: eva });
+    await flush(post);
+    expect(post.sent).toEqual(["b"]);
+    expect(JSON.parse(localStorage.getItem(`tacit.outbox.${ben}`)!).map((one: Parcel) => one.client_id)).toEqual(["a"]);
+    expect(localStorage.getItem(`tacit.outbox.${eva}`)).toBe("[]");
   });
 
   it("sends in order and forgets what landed", async () => {

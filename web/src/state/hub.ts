@@ -1,33 +1,53 @@
-/** The running room: one line to the hub, the groups behind it, and what the whole page shares. */
+/** The running page: the sign-ins that are at work, the rooms that they open, and what the whole page shares. */
 
-import { computed, effect, signal } from "@preact/signals";
-import type { Group, LedgerEvent } from "../types";
+import { computed, effect, signal, untracked } from "@preact/signals";
+import type { LedgerEvent } from "../types";
 import { HubLine } from "../net/agent";
-import { Line, type LineState, RpcError, type Who } from "../net/socket";
+import { type LineState, RpcError } from "../net/socket";
 import { AgentState } from "./agent";
 import { agentRoute } from "./agent_route";
 import { away, watch } from "./looking";
 import { newId } from "./ids";
-import { flush, openOutbox, put, reloaded, type Parcel, type Post } from "./outbox";
-import { Room } from "./room";
+import { flush, openOutbox, put, type Parcel, type Post } from "./outbox";
 import { go, parse, route } from "./router";
-import { token } from "./session";
+import { kept, leave } from "./session";
+import { type Page, SignIn } from "./signed_in";
 import { load, save } from "./storage";
 
-export const me = signal("");
-export const boundTo = signal<string | null>(null);
-export const lineState = signal<LineState>("connecting");
-export const retryAt = signal(0);
-export const wasOnline = signal(false);
-export const rooms = signal<Room[]>([]);
-export const loaded = signal(false);
+export const signIns = signal<SignIn[]>([]);
+/**
+ * Who one is in a room by a sign-in to that room alone. It goes before the owner's, which opens every room, and also
+ * when it has ended, until that is dismissed: nobody comes to speak as the owner without having said so.
+ */
+const tokenOfGuest = (groupId: string | null): string | undefined => kept.value.find(({ who }) => who !== undefined && who.group_id !== null && who.group_id === groupId)?.token;
+export const rooms = computed(() => signIns.value.flatMap((one) => one.rooms.value.filter(({ id }) => one.token === (tokenOfGuest(id) ?? one.token))));
+/** Is it known which rooms there are? */
+export const loaded = computed(() => signIns.value.length > 0 && signIns.value.every((one) => one.isLearned.value));
+
+export const room = computed(() => rooms.value.find((one) => one.group.value.group_id === route.value.groupId) ?? null);
+export const totalUnread = computed(() => rooms.value.reduce((sum, one) => sum + one.unreadHere.value + one.unreadPrivate.value, 0));
+
+/** The sign-in that opens a room; where none is known to, the first that is good. */
+export function signInTo(groupId: string | null): SignIn | undefined {
+  const all = signIns.value;
+  const guest = tokenOfGuest(groupId);
+  if (guest !== undefined) return all.find((one) => one.token === guest);
+  return all.find((one) => one.rooms.value.some(({ id }) => id === groupId)) ?? all.find((one) => !one.hasEnded) ?? all[0];
+}
+
+/** Who one is where one looks. */
+export const signedIn = computed(() => signInTo(route.value.groupId));
+export const me = computed(() => signedIn.value?.me.value ?? "");
+/** Is one somebody else in one room than in another? */
+export const areSeveral = computed(() => new Set(rooms.value.map((one) => one.me)).size > 1);
+export const isOwner = computed(() => me.value === "user");
+export const lineState = computed<LineState>(() => signedIn.value?.lineState.value ?? "connecting");
+export const retryAt = computed(() => signedIn.value?.retryAt.value ?? 0);
+export const wasOnline = computed(() => signedIn.value?.wasOnline.value ?? false);
 
 /** The owner's personal agent, where the hub runs one. */
 export const agent = signal<AgentState | null>(null);
-
-export const isOwner = computed(() => me.value === "user");
-export const room = computed(() => rooms.value.find((one) => one.group.value.group_id === route.value.groupId) ?? null);
-export const totalUnread = computed(() => rooms.value.reduce((sum, one) => sum + one.unreadHere.value + one.unreadPrivate.value, 0));
+const ownersSignIn = computed(() => signIns.value.find((one) => one.me.value === "user" && !one.hasEnded));
 
 export interface Toast {
   id: number;
@@ -53,43 +73,53 @@ export function complain(error: unknown): void {
 /** Spoken by screen readers, never shown. */
 export const announcement = signal("");
 
-let line: Line | null = null;
-
+/** Ask the hub, as whoever one is in the room that is asked about, else where one looks. */
 export function call<T = any>(method: string, params: Record<string, unknown> = {}): Promise<T> {
-  if (line === null) return Promise.reject(new RpcError("offline", "Not connected."));
-  return line.call<T>(method, params);
+  const asking = untracked(() => (typeof params.group_id === "string" ? signInTo(params.group_id) : signedIn.value));
+  if (asking === undefined) return Promise.reject(new RpcError("offline", "Not connected."));
+  return asking.call<T>(method, params);
 }
 
-export function notify(method: string, params: Record<string, unknown>): void {
-  line?.notify(method, params);
+export function notify(method: string, params: { group_id: string } & Record<string, unknown>): void {
+  signInTo(params.group_id)?.notify(method, params);
+}
+
+/** The token by which files of a room are sent and fetched. */
+export function tokenIn(groupId: string): string {
+  return signInTo(groupId)?.token ?? "";
 }
 
 export function hurry(): void {
-  line?.hurry();
+  for (const one of signIns.peek()) one.hurry();
 }
 
+/** Who a message on its way is said by, in the room that it was written for. */
+const speaker = (parcel: Parcel): SignIn | undefined => signIns.peek().find((one) => one.me.peek() === parcel.by && one.opens(parcel.group_id));
+const callAs = <T>(parcel: Parcel, method: string, params: Record<string, unknown>): Promise<T> =>
+  speaker(parcel)?.call<T>(method, params) ?? Promise.reject(new RpcError("offline", "Not connected."));
+
 const post: Post = {
-  ready: () => lineState.peek() === "online",
+  ready: (parcel: Parcel) => speaker(parcel)?.lineState.peek() === "online",
   append: (parcel: Parcel) =>
-    call<LedgerEvent>("append", { group_id: parcel.group_id, kind: "chat.message", data: { ...parcel.data, client_id: parcel.client_id } }),
+    callAs<LedgerEvent>(parcel, "append", { group_id: parcel.group_id, kind: "chat.message", data: { ...parcel.data, client_id: parcel.client_id } }),
   async find(parcel: Parcel) {
     let cursor: Record<string, unknown> = { since_ts: new Date(parcel.created - 5000).toISOString() };
     for (;;) {
-      const page = await call<{ events: LedgerEvent[]; next_cursor: number }>("events", {
+      const page = await callAs<{ events: LedgerEvent[]; next_cursor: number }>(parcel, "events", {
         group_id: parcel.group_id,
         kinds: ["chat.message"],
         limit: 1000,
         ...cursor,
       });
-      const found = page.events.find((one) => one.by === me.value && one.data.client_id === parcel.client_id);
+      const found = page.events.find((one) => one.by === parcel.by && one.data.client_id === parcel.client_id);
       if (found !== undefined) return found;
       if (page.events.length < 1000) return null;
       cursor = { since_seq: page.next_cursor };
     }
   },
   revise: (parcel: Parcel) =>
-    call("edit", { group_id: parcel.group_id, event_id: parcel.landed, text: parcel.revised!.text, client_id: parcel.revised!.key }),
-  isShown: (event: LedgerEvent) => (roomOf(event.group_id)?.seen ?? 0) >= event.seq,
+    callAs(parcel, "edit", { group_id: parcel.group_id, event_id: parcel.landed, text: parcel.revised!.text, client_id: parcel.revised!.key }),
+  isShown: (event: LedgerEvent) => (rooms.peek().find((one) => one.id === event.group_id)?.seen ?? 0) >= event.seq,
   refused(parcel: Parcel, error: RpcError) {
     const { groupId, view } = route.peek();
     const isPrivate = parcel.data.conversation?.kind === "dm";
@@ -101,7 +131,7 @@ const post: Post = {
 
 export function send(groupId: string, data: Record<string, any>): string {
   const client_id = newId();
-  put({ client_id, group_id: groupId, data, created: Date.now() });
+  put({ client_id, group_id: groupId, by: signInTo(groupId)?.me.peek() ?? "", data, created: Date.now() });
   void flush(post);
   return client_id;
 }
@@ -110,77 +140,29 @@ export function resend(): void {
   void flush(post);
 }
 
-const MANY = 1500;
-
-async function resumeRoom(one: Room, group: Group): Promise<void> {
-  const missed = group.last_seq - one.seen;
-  if (missed < 0 || missed > MANY) {
-    one.seen = group.last_seq;
-    one.restart();
-    reloaded(one.id);
-  }
-  one.group.value = group;
-  const { subscription } = await call<{ subscription: number }>("follow", { group_id: group.group_id, since_seq: one.seen });
-  one.subscription = subscription;
-  one.resume();
-  void one.count().then(() => one.refreshConversations());
-  void one.refreshPresence();
-}
-
-/** Learn of groups that were opened elsewhere. */
+/** Learn of rooms that were opened elsewhere. */
 export async function refreshGroups(): Promise<void> {
-  const { groups } = await call<{ groups: Group[] }>("groups");
-  const known = new Map(rooms.peek().map((one) => [one.id, one]));
-  const next = groups.map((group) => known.get(group.group_id) ?? new Room(group, me.peek(), line!));
-  const same = next.length === known.size && next.every((one) => known.has(one.id));
-  if (!same) rooms.value = next;
-  if (!loaded.peek()) enter();
-  const resume = async (one: Room, group: Group) => {
-    if (one.subscription === null) await resumeRoom(one, group);
-    else if (one.group.peek().title !== group.title) one.group.value = group;
-  };
-  // Where one is comes first; the others need not wait for each other.
-  const order = [...next.keys()].sort((a, b) => Number(next[b] === room.peek()) - Number(next[a] === room.peek()));
-  await Promise.all(order.map((at) => resume(next[at]!, groups[at]!)));
+  await Promise.all(signIns.peek().map((one) => (one.lineState.peek() === "online" ? one.refreshGroups() : undefined)));
 }
 
-/** The rooms are known: go to the one in the address, or to the last one. */
-function enter(): void {
-  loaded.value = true;
+/** Go to the room in the address, or to the last one, unless one is somewhere. */
+export function enter(): void {
   // The address may have changed a moment ago, with word of it still on its way.
   if (room.peek() === null) route.value = parse(location.hash);
+  if (loaded.peek() && ownersSignIn.peek() === undefined) agentRoute.value = null;
   if (room.peek() !== null || agentRoute.peek() !== null) return;
-  const last = load<string | null>("room", null);
-  const first = rooms.peek().find((one) => one.id === last) ?? rooms.peek()[0];
+  const wanted = route.peek().groupId ?? load<string | null>("room", null);
+  // A room that is not known yet may be another sign-in's.
+  const first = rooms.peek().find((one) => one.id === wanted) ?? (loaded.peek() || wanted === null ? rooms.peek()[0] : undefined);
   if (first !== undefined) go({ groupId: first.id }, true);
 }
 
-async function opened(who: Who): Promise<void> {
-  if (me.peek() !== "" && me.peek() !== who.principal) return location.reload();
-  me.value = who.principal;
-  boundTo.value = who.group_id;
-  openOutbox(who.principal);
-  void meetAgent(who);
-  // Before following: a page that nobody looks at makes nobody online.
-  if (away.peek()) notify("away", { away: true });
-  for (const one of rooms.peek()) one.subscription = null;
-  try {
-    await refreshGroups();
-  } catch (error) {
-    if (!(error instanceof RpcError && error.isTransient)) complain(error);
-    return;
-  }
-  wasOnline.value = true;
-  if (room.peek() === null) enter();
-  void flush(post);
-}
-
 /** Only the owner's own connections are told of the agent, and only they may ask. */
-async function meetAgent(who: Who): Promise<void> {
+async function meetAgent(owner: SignIn): Promise<void> {
   try {
-    const { enabled, state } = who.principal === "user" ? await call<{ enabled: boolean; state: string }>("agent_status") : { enabled: false, state: "" };
+    const { enabled, state } = await owner.call<{ enabled: boolean; state: string }>("agent_status");
     if (!enabled) agent.value = null;
-    else agent.value ??= new AgentState(new HubLine(call));
+    else agent.value ??= new AgentState(new HubLine(owner.call));
     agent.peek()?.stands(state);
   } catch (error) {
     // A hub from before there were agents beside it does not know the question.
@@ -189,58 +171,70 @@ async function meetAgent(who: Who): Promise<void> {
   if (agent.peek() !== null) return agent.peek()!.opened();
   if (agentRoute.peek() === null) return;
   agentRoute.value = null;
-  if (loaded.peek()) enter();
+  enter();
 }
 
-const roomOf = (groupId: string): Room | undefined => rooms.peek().find((known) => known.id === groupId);
-
-function noticed(method: string, params: any): void {
-  if (method === "event") {
-    const one = rooms.peek().find((known) => known.subscription === params.subscription);
-    // Notices may overtake the answer that names their subscription.
-    const target = one ?? rooms.peek().find((known) => known.id === params.event.group_id);
-    target?.take(params.event, params.parties);
-    if (params.event.kind === "chat.message" && params.event.by !== me.peek() && target?.id === route.peek().groupId) {
-      announcement.value = `${target!.nameOf(params.event.by)}: ${String(params.event.data.text ?? "").slice(0, 200)}`;
-    }
-  } else if (method === "typing") {
-    const where = params.conversation_id === "main" ? null : params.conversation_id;
-    roomOf(params.group_id)?.signalled(params.by, where);
-  } else if (method === "presence") {
-    roomOf(params.group_id)?.stirred(params.actor_id, params.status);
-  } else if (method === "activity") {
-    roomOf(params.group_id)?.activities.take(params);
-  } else if (method === "agent") {
-    agent.peek()?.heard(params);
-  } else if (method === "ephemeral") {
-    roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
-  }
+/** What is said of a sign-in that the hub takes no more; the others go on. */
+export function endedWords(token: string): string {
+  const { title, who } = kept.value.find((one) => one.token === token) ?? {};
+  const where = title ?? (who?.group_id === null ? "the whole hub" : "another room");
+  return `Your sign-in to ${where} is not valid any more. Ask for a new link.`;
 }
 
-let started = false;
+const page: Page = {
+  met(one) {
+    openOutbox(one.me.peek());
+    if (one.me.peek() === "user") void meetAgent(one);
+    // Before following: a page that nobody looks at makes nobody online.
+    if (away.peek()) one.notify("away", { away: true });
+  },
+  learned(one) {
+    if (one.hasEnded && signIns.peek().some((other) => !other.hasEnded)) say(endedWords(one.token), "bad");
+    enter();
+  },
+  followed() {
+    enter();
+    void flush(post);
+  },
+  said(where, event) {
+    if (event.kind !== "chat.message" || event.by === where.me || where !== room.peek()) return;
+    announcement.value = `${where.nameOf(event.by)}: ${String(event.data.text ?? "").slice(0, 200)}`;
+  },
+  agentChanged: (change) => agent.peek()?.heard(change),
+  complain,
+  isShown: (known) => known.id === route.peek().groupId,
+};
 
-export function start(): void {
-  const given = token.peek();
-  if (given === null) return;
-  line = new Line(location.origin.replace(/^http/, "ws") + "/v1/ws", given, {
-    onState: (state, at) => {
-      lineState.value = state;
-      retryAt.value = at;
-    },
-    onOpen: (who) => void opened(who),
-    onNotice: noticed,
-  });
-  line.open();
-  if (started) return;
-  started = true;
+/** Let those sign-ins work that the browser keeps, and no others. */
+export function connect(): void {
+  const before = signIns.peek();
+  const tokens = kept.peek().map((one) => one.token);
+  for (const one of before) if (!tokens.includes(one.token)) one.close();
+  signIns.value = tokens.map((token) => before.find((one) => one.token === token) ?? new SignIn(token, page));
+  for (const one of signIns.peek()) if (!before.includes(one)) one.open();
+  if (!begun) begin();
+}
+
+/** Let go of a sign-in that has ended. */
+export function forget(token: string): void {
+  leave((one) => one.token === token);
+  connect();
+}
+
+let begun = false;
+
+/** What goes on for as long as the page is open, however many sign-ins there are. */
+function begin(): void {
+  begun = true;
   watch();
-  window.addEventListener("online", () => line?.hurry());
+  window.addEventListener("online", hurry);
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") line?.probe();
+    if (document.visibilityState === "visible") for (const one of signIns.peek()) one.probe();
   });
   setInterval(() => {
-    if (lineState.peek() !== "online" || document.visibilityState !== "visible") return;
+    if (document.visibilityState !== "visible") return;
     void refreshGroups().catch(() => undefined);
+    if (lineState.peek() !== "online") return;
     const here = room.peek();
     void here?.refreshPresence();
     void here?.attention.refreshAgents();
@@ -248,10 +242,11 @@ export function start(): void {
 }
 
 effect(() => {
-  if (agent.value !== null) agent.value.line.value = lineState.value;
+  if (agent.value !== null) agent.value.line.value = ownersSignIn.value?.lineState.value ?? "denied";
 });
 effect(() => {
-  notify("away", { away: away.value });
+  const isAway = away.value;
+  for (const one of signIns.peek()) one.notify("away", { away: isAway });
   void room.peek()?.refreshPresence();
 });
 effect(() => {

@@ -18,6 +18,8 @@ import { load, onSaved, save } from "./storage";
 export interface Parcel {
   client_id: string;
   group_id: string;
+  /** Who says it: one may be somebody else in another room. */
+  by: string;
   data: Record<string, any>;
   created: number;
   /** When it first went out; the hub may have it. */
@@ -30,8 +32,8 @@ export interface Parcel {
 }
 
 export interface Post {
-  /** Is there a line? Without one nothing is tried, and what was never tried may still be rewritten. */
-  ready: () => boolean;
+  /** Is there a line for it? Without one it is not tried, and what was never tried may still be rewritten. */
+  ready: (parcel: Parcel) => boolean;
   append: (parcel: Parcel) => Promise<LedgerEvent>;
   /** Look for a message that may have landed unseen. */
   find: (parcel: Parcel) => Promise<LedgerEvent | null>;
@@ -50,22 +52,23 @@ export const KEY_WINDOW_MS = 240_000;
 export const parcels = signal<Parcel[]>([]);
 /** What has landed and was not seen on the stream yet: shown until it is; each knows the event that it became. */
 export const settled = signal<Parcel[]>([]);
-let owner = "";
+const authors: string[] = [];
 
-const read = (): Parcel[] => load<Parcel[]>(`outbox.${owner}`, []);
+const read = (): Parcel[] => authors.flatMap((by) => load<Parcel[]>(`outbox.${by}`, []).map((one) => ({ ...one, by })));
 
 function change(act: (all: Parcel[]) => Parcel[]): void {
   // Another tab may have written meanwhile: change what is stored, not what is remembered.
   const all = act(read());
-  save(`outbox.${owner}`, all);
+  for (const by of authors) save(`outbox.${by}`, all.filter((one) => one.by === by));
   parcels.value = all;
 }
 
+/** What somebody who is signed in here has on its way is sent from now on, and shown. */
 export function openOutbox(principal: string): void {
-  if (owner === principal) return;
-  owner = principal;
+  if (authors.includes(principal)) return;
+  authors.push(principal);
   parcels.value = read();
-  onSaved(`outbox.${owner}`, () => {
+  onSaved(`outbox.${principal}`, () => {
     parcels.value = read();
   });
 }
@@ -145,8 +148,8 @@ async function exclusively(work: () => Promise<void>): Promise<void> {
 
 async function empty(post: Post, now: () => number): Promise<void> {
   for (;;) {
-    const parcel = read().find((one) => one.refused === undefined);
-    if (parcel === undefined || !post.ready()) return;
+    const parcel = read().find((one) => one.refused === undefined && post.ready(one));
+    if (parcel === undefined) return;
     if (parcel.landed !== undefined) {
       if (await isRevised(post, parcel)) continue;
       return;

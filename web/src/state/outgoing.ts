@@ -7,7 +7,7 @@ import { parcels, settled, type Parcel } from "./outbox";
 
 /** A refused reply is shown in the room as well: its thread may be closed, or not be there at all. */
 function isHere(parcel: Parcel, place: Place): boolean {
-  if (parcel.group_id !== place.groupId) return false;
+  if (parcel.group_id !== place.groupId || parcel.by !== me.value) return false;
   const { reply_to, to, conversation } = parcel.data;
   if (place.root !== undefined) return reply_to === place.root;
   if (place.parties !== undefined) {

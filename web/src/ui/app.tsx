@@ -4,11 +4,10 @@ import { lazy } from "./lazy";
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import { agent, announcement, isOwner, lineState, loaded, me, room, rooms, toasts, totalUnread } from "../state/hub";
+import { agent, announcement, isOwner, lineState, loaded, me, room, rooms, signIns, toasts, totalUnread } from "../state/hub";
 import { agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, route, type View } from "../state/router";
-import { token } from "../state/session";
 import { doorstep } from "../state/sign_in";
 import { dialog, drawer, help, jumpTo, palette, panel, relaying, selected } from "../state/ui";
 import { Approvals } from "./approvals";
@@ -41,7 +40,7 @@ effect(() => {
 
 export function App(): VNode {
   useEffect(listen, []);
-  if (doorstep.value !== null || token.value === null || lineState.value === "denied") return <Door />;
+  if (doorstep.value !== null || signIns.value.every((one) => one.hasEnded)) return <Door />;
   const here = room.value;
   const open = panel.value;
   return (

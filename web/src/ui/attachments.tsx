@@ -3,8 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { blobAddress, fetchBlob, saveAs } from "../net/blobs";
-import { complain } from "../state/hub";
-import { token } from "../state/session";
+import { complain, tokenIn } from "../state/hub";
 import { sized } from "../text/time";
 import type { LedgerEvent } from "../types";
 import { Icon } from "./icons";
@@ -35,7 +34,7 @@ export function Attachments({ event }: { event: LedgerEvent }): VNode {
 }
 
 const save = (groupId: string, one: Attached) =>
-  fetchBlob(token.peek()!, groupId, one.path)
+  fetchBlob(tokenIn(groupId), groupId, one.path)
     .then((blob) => saveAs(blob, one.title ?? "attachment"))
     .catch(complain);
 
@@ -44,7 +43,7 @@ function Picture({ groupId, one }: { groupId: string; one: Attached }): VNode {
   const [failed, setFailed] = useState(false);
   useEffect(() => {
     let current = true;
-    blobAddress(token.peek()!, groupId, one.path)
+    blobAddress(tokenIn(groupId), groupId, one.path)
       .then((url) => current && setAddress(url))
       .catch(() => current && setFailed(true));
     return () => {

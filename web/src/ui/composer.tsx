@@ -4,11 +4,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { upload, type Uploaded } from "../net/blobs";
 import { placeKey, type Place } from "../state/fold";
-import { complain, me, notify, send } from "../state/hub";
+import { complain, me, notify, send, tokenIn } from "../state/hub";
 import { recipients } from "../state/names";
 import { underway } from "../state/outgoing";
 import type { Room } from "../state/room";
-import { token } from "../state/session";
 import { load, onSaved, save } from "../state/storage";
 import { selectAndReveal, wasSent } from "../state/ui";
 import { completed, completions, typedAt, type Mentionable } from "../text/mentions";
@@ -140,7 +139,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
         continue;
       }
       const set = (what: Partial<Carried>) => setCarried((all) => all.map((one) => (one.id === id ? { ...one, ...what } : one)));
-      const { done, stop } = upload(token.peek()!, room.id, file, (share) => set({ share }));
+      const { done, stop } = upload(tokenIn(room.id), room.id, file, (share) => set({ share }));
       setCarried((all) => [...all, { ...known, failed: null, stop }]);
       Promise.all([done, dimensions(file)])
         .then(([stored, size]) => {

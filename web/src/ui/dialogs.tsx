@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
 import { relay } from "../state/actions";
 import { textOf } from "../state/fold";
-import { call, complain, refreshGroups, room, rooms } from "../state/hub";
+import { call, complain, refreshGroups, room, signInTo } from "../state/hub";
 import type { Room } from "../state/room";
 import { addressOf, type MadeLink } from "../state/sign_in";
 import { go } from "../state/router";
@@ -278,7 +278,8 @@ function PersonDialog({ room: here }: { room: Room }): VNode {
 }
 
 function RelayDialog({ row }: { row: Row }): VNode {
-  const others = rooms.value.filter((one) => one.id !== row.event.group_id);
+  // Whoever one is there has to be able to read it here.
+  const others = signInTo(row.event.group_id)?.rooms.value.filter((one) => one.id !== row.event.group_id) ?? [];
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);

@@ -1,8 +1,9 @@
 /** The door: sign in, or say who one is when a link would sign somebody else in. */
 
 import type { VNode } from "preact";
-import { lineState, say } from "../state/hub";
-import { called, doorstep, stay, switchTo, typed, use } from "../state/sign_in";
+import type { Who } from "../net/socket";
+import { say, signIns } from "../state/hub";
+import { called, calledAll, canStayBeside, come, doorstep, type Invited, stay, switchTo, typed, use } from "../state/sign_in";
 import { Logo } from "./sidebar";
 
 export function Door(): VNode {
@@ -21,20 +22,36 @@ function Arriving(): VNode {
   );
 }
 
-function Asked({ code, here, other }: { code: string; here: string; other: string }): VNode {
+function Asked({ code, here, other }: { code: string; here: Who[]; other: Invited }): VNode {
+  const [mine, theirs] = [calledAll(here), called(other.principal)];
+  const where = other.group_id === null ? "" : (other.title ?? "another room");
   return (
     <main class="sign-in">
       <Logo size={52} />
       <h1>Who are you?</h1>
       <p role="alert">
-        You are signed in as <b>{called(here)}</b>. This link signs in as <b>{called(other)}</b>. If you did not expect that, stay.
+        You are signed in as <b>{mine}</b>. This link signs in as <b>{theirs}</b>
+        {where && (
+          <>
+            {" "}
+            in <b>{where}</b>
+          </>
+        )}
+        . If you did not expect that, stay.
       </p>
-      <div class="actions">
+      <div class="ways">
         <button type="button" class="primary" onClick={stay}>
-          Stay {called(here)}
+          Stay {mine}
         </button>
-        <button type="button" class="quiet" onClick={() => void switchTo(code)}>
-          Switch to {called(other)}
+        {canStayBeside(here, other) && (
+          <button type="button" class="quiet" onClick={() => void come(code, other)}>
+            Be {theirs} too
+            <span class="soft">{where ? `You speak as ${theirs} in ${where}, and elsewhere as ${mine}.` : `You speak as ${mine} where you are, and elsewhere as ${theirs}.`}</span>
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={() => void switchTo(code, other)}>
+          Switch to {theirs}
+          <span class="soft">This browser forgets {mine}.</span>
         </button>
       </div>
     </main>
@@ -42,7 +59,7 @@ function Asked({ code, here, other }: { code: string; here: string; other: strin
 }
 
 function SignIn({ words, again }: { words: string | undefined; again: string | undefined }): VNode {
-  const denied = lineState.value === "denied";
+  const denied = signIns.value.some((one) => one.hasEnded);
   return (
     <main class="sign-in">
       <Logo size={52} />

@@ -1,11 +1,12 @@
 /** The left side: rooms, private conversations, people and agents of the room, and who sits here. */
 
 import type { VNode } from "preact";
-import { agent, isOwner, lineState, me, retryAt, room, rooms, hurry, wasOnline } from "../state/hub";
+import { agent, areSeveral, endedWords, forget, isOwner, lineState, me, retryAt, room, rooms, hurry, signedIn, signIns, wasOnline } from "../state/hub";
 import { agentAddress, agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, go, route } from "../state/router";
 import { signOut, theme } from "../state/session";
+import { called } from "../state/sign_in";
 import { dialog, drawer, help, palette, panel } from "../state/ui";
 import { Avatar, stateOf } from "./avatar";
 import { Icon } from "./icons";
@@ -53,6 +54,7 @@ export function Sidebar(): VNode {
             {rooms.value.map((one) => (
               <RoomLink key={one.id} one={one} />
             ))}
+            {signIns.value.map((one) => one.hasEnded && <Ended key={one.token} token={one.token} />)}
           </ul>
         </section>
         {here && <Talks here={here} />}
@@ -94,6 +96,7 @@ function RoomLink({ one }: { one: Room }): VNode {
           #
         </span>
         <span class="entry-name">{one.group.value.title}</span>
+        {areSeveral.value && <span class="note">as {one.me === "user" ? "owner" : called(one.me)}</span>}
         {owed > 0 && (
           <span class="badge asks" title="Waiting for your acknowledgement">
             {owed}
@@ -107,6 +110,18 @@ function RoomLink({ one }: { one: Room }): VNode {
           </span>
         )}
       </a>
+    </li>
+  );
+}
+
+/** A sign-in that the hub takes no more: said where its room stood, until the person has seen it. */
+function Ended({ token }: { token: string }): VNode {
+  return (
+    <li class="ended">
+      {endedWords(token)}{" "}
+      <button type="button" class="link" onClick={() => forget(token)}>
+        Dismiss
+      </button>
     </li>
   );
 }
@@ -216,6 +231,8 @@ function Foot(): VNode {
   const turn = () => {
     theme.value = theme.value === "system" ? "light" : theme.value === "light" ? "dark" : "system";
   };
+  const here = signedIn.value;
+  const where = signIns.value.length < 2 ? "" : me.value === "user" ? " as the owner" : room.value ? ` of ${room.value.group.value.title}` : "";
   return (
     <footer class="foot">
       <Connection />
@@ -227,7 +244,7 @@ function Foot(): VNode {
         <button type="button" class="tool" title="Keyboard (?)" aria-label="Keyboard shortcuts" onClick={() => (help.value = true)}>
           <span class="key" aria-hidden="true">?</span>
         </button>
-        <button type="button" class="tool" title="Sign out" aria-label="Sign out" onClick={signOut}>
+        <button type="button" class="tool" title={`Sign out${where}`} aria-label={`Sign out${where}`} onClick={() => here && signOut(here.token)}>
           <Icon name="out" />
         </button>
       </div>
