@@ -21,6 +21,7 @@ from tacit.attention.state.consequences import Around, consequences
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.holds import HELD
 from tacit.attention.state.records import Notice
+from tacit.attention.state.room_questions import TO_TAKE_MS
 from tacit.attention.state.sessions import SessionAgreement
 from tacit.base.moment import SECOND, Moment, parse_rfc3339, rfc3339
 from tacit.c2a.vocabulary import Mode, Policy
@@ -216,14 +217,21 @@ is a message that the agent may read.
 **People were faster.** When somebody else has answered and the asker thanks, and thanks no agent, the agent's turn is
 called off, and `tacit why` says who answered. A reply and a name are clear; a plain line counts as the answer only while
 nobody else has spoken. Whoever asks what was just asked and answered there is pointed to that answer at once, and gets one
-too. A name or role that nobody here has tells its caller so at once. A question to the room is offered, after {7} minutes
-of silence, to one free agent after the other; `tacit why` says why to that one; then its author is told. Thanks and
-greetings, also to `@all`, oblige nobody.
+too. Thanks and greetings, also to `@all`, oblige nobody.
+
+**Nobody is named.** Before and after sending, the page and `tacit send` say what will happen: "Nobody is named. kit or rio
+may take it." Such a question is offered to one agent, idle ones first, then by role, by whose place it is, by who spoke last;
+`tacit why` says why to that one. Where you are the only person that happens at once. Where others are, the question is theirs
+for {7} seconds (`room_silence_ms`). An agent that declines, or does not take it within {8} seconds, passes it on; at the end
+you are told that nobody did. A name that nobody has is said as well: "Nobody here is called zoe."
+
+**Alone with one agent** you need no name: where one person and one agent are the only members, what you say is said to the
+agent. With a second agent or person the rules of a room hold again.
 """
 
 
 def section() -> list[str]:
     """The part of the page that shows them."""
     titles, names = [one.title for one in PICTURES], [one.name for one in PICTURES]
-    spans = (DEFAULTS.hold_ms // 60_000, DEFAULTS.room_silence_ms // 60_000)
+    spans = (DEFAULTS.hold_ms // 60_000, DEFAULTS.room_silence_ms // 1_000, TO_TAKE_MS // 1_000)
     return [*WORDS.format(*titles, *names, *spans).splitlines(), ""]

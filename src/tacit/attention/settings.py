@@ -35,8 +35,10 @@ class Settings:
     claims_per_session: int = 20
     leases_per_session: int = 200
     assign_after_ms: int = 30_000
-    room_silence_ms: int = 120_000
-    """How long a question to the room stays unanswered before it is offered to one agent; 0: it never is."""
+    room_silence_ms: int = 3_000
+    """How long a question to the room is the other people's before it is offered to an agent; 0: it never is.
+
+    Set by an owner, it is the time before every offer, also where its author is alone with agents."""
     defer_ms: int = 3_600_000
     clarify_ms: int = 3_600_000
     hold_ms: int = 600_000

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.attention.commands import ChangeRules, DeleteMessage, EditMessage, Steer
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.interpreter import may_answer
-from tacit.attention.io.views import agents_view, approval_view, decisions_view, preview
+from tacit.attention.io.preview import preview
+from tacit.attention.io.views import agents_view, approval_view, decisions_view
 from tacit.attention.io.work_view import work_view
 from tacit.attention.settings import NAMES
 from tacit.base.moment import rfc3339

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.attention import Agent, Roster
 from tacit.attention.decide.matrix import MATRIX, Situation
 from tacit.attention.read.cues import SaidLine
 from tacit.attention.settings import Settings
@@ -28,6 +29,7 @@ def floor(*lines: tuple[float, str, str]) -> ConversationState:
     )
 
 
+ALONE = Roster.of([Agent("lead", names=("Lead Agent",), role="foreman")])
 TALKING = floor((60, "user", "lead"), (30, "lead", "user"))
 WORKER_TOO = floor(
     (500, "user", "lead"), (480, "lead", "user"), (200, "usr:ann", "worker"), (190, "worker", "usr:ann")
@@ -60,6 +62,7 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.DIRECT_MESSAGE, "C2A-066", event("where is the runbook", to=["lead"]), None, ("to_me", "must_respond", "buffered")),
     (Situation.DIRECT_MENTION, "C2A-068", event("@lead the staging logs are in"), None, ("to_me", "must_respond", "buffered")),
     (Situation.THREAD_QUESTION, "C2A-070", event("and which branch", reply_to="x"), thread(replied_to="lead", participants={"lead"}), ("to_me", "must_respond", "buffered")),
+    (Situation.ALONE, "C2A-077", event("write a function that sorts names"), None, ("to_me", "must_respond", "buffered")),
     (Situation.LEFT, "C2A-192", event("the index is slow", reply_to="x"), thread(participants={"lead"}, left={"lead"}), ("to_other", "must_not_respond", "tool_mailbox")),
     (Situation.ATTENTION_REQUEST, "C2A-212", event("could one of you restart the runner", to=["@all"], priority="attention"), None, ("to_my_role", "may_respond", "notify")),
     (Situation.ATTENTION, "C2A-212", event("the freeze starts at noon", priority="attention"), None, ("to_my_role", "ack_only", "notify")),
@@ -72,6 +75,7 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.CONTINUED_QUESTION, "C2A-070", event("and which branch is that?"), TALKING, ("to_me", "must_respond", "buffered")),
     (Situation.CONTINUED, "C2A-072", event("the old one fails too"), TALKING, ("to_me", "may_respond", "buffered")),
     (Situation.ADDED, "C2A-083", event("I mean the staging one"), state(adding={"lead"}), ("to_me", "may_respond", "buffered")),
+    (Situation.LIKELY_ASKED, "C2A-077", event("does the other one fail too?"), WORKER_TOO, ("to_me", "may_respond", "notify")),
     (Situation.LIKELY_CONTINUED, "C2A-072", event("the other one fails too"), WORKER_TOO, ("to_me", "may_respond", "notify")),
     (Situation.STATUS_DIGEST, "C2A-076", event("build 512 passed"), state(subscribers={"lead"}), ("ambient", "must_not_respond", "digest")),
     (Situation.STATUS, "C2A-076", event("build 512 passed"), None, ("ambient", "must_not_respond", "silent")),
@@ -79,6 +83,11 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.NO_TASK, "C2A-074", event("the parser is a fine piece of work", by="worker"), None, ("to_other", "must_not_respond", "tool_mailbox")),
     (Situation.AMBIENT, "C2A-075", event("lunch was good today"), None, ("ambient", "must_not_respond", "tool_mailbox")),
 ]  # fmt: skip
+
+
+def roster_of(situation: Situation) -> Roster:
+    """The room of a case: one of several agents, or the lead and its person alone."""
+    return ALONE if situation is Situation.ALONE else ROSTER
 
 
 NAMES = [case[0].value for case in CASES]
@@ -89,7 +98,7 @@ NAMES = [case[0].value for case in CASES]
 def test_each_entry_of_the_matrix_holds(
     situation: Situation, row: str, what: Any, where: ConversationState | None, expected: tuple[str, str, str]
 ) -> None:
-    decision = lead_gets(what, where)
+    decision = lead_gets(what, where, roster=roster_of(situation))
     assert three(decision) == expected
     assert decision.rule("policy").name == f"matrix.{situation.value}"
     assert decision.rule("policy").row == row
@@ -223,7 +232,9 @@ def test_only_obligations_have_a_deadline() -> None:
 
 
 def _decided(situation: Situation) -> Decision:
-    return next(lead_gets(case[2], case[3]) for case in CASES if case[0] is situation)
+    return next(
+        lead_gets(case[2], case[3], roster=roster_of(situation)) for case in CASES if case[0] is situation
+    )
 
 
 @pytest.mark.spec("C2A-045")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from tacit.attention import Agent, Person, Roster, decide
 from tacit.attention.decide.modes import content_shown
-from tacit.base.moment import Moment
+from tacit.attention.read.cues import SaidLine
+from tacit.attention.settings import DEFAULTS, Settings
+from tacit.base.moment import SECOND, Moment
 from tacit.c2a.signals import INBOUND
 from tests.attention.world import START, Room, event, lead_gets, state
 
@@ -47,3 +51,54 @@ def _reaction(on: str, emoji: str) -> Any:
 def test_a_reaction_on_an_unknown_message_is_kept_and_nothing_more() -> None:
     assert lead_gets(_reaction("gone", "👍"), state()).mode == "silent"
     assert Moment(START) == START
+
+
+PAIR = Roster.of([Agent("kit")])
+
+
+def alone(text: str, roster: Roster = PAIR, settings: Settings = DEFAULTS, **more: Any) -> str:
+    """The situation of kit towards what the room's owner says."""
+    return decide(event(text), roster, state(at=START, **more), settings)["kit"].situation.value
+
+
+@pytest.mark.spec("C2A-077")
+@pytest.mark.parametrize(
+    ("text", "situation"),
+    [
+        ("Write a Python function that sorts names", "alone"),
+        ("I can't get docker to start", "alone"),
+        ("does anyone know how to undo a rebase?", "alone"),
+        ("please leave", "alone"),
+        ("stop", "cancellation"),
+        ("ok to merge the migration?", "approval"),
+        ("@zoe can you check the build?", "alone"),
+        ("@kit can you check the build?", "direct_mention"),
+        ("thanks!", "ambient"),
+        ("hello", "ambient"),
+        ("ok", "ambient"),
+    ],
+)
+def test_what_a_person_says_who_is_alone_with_an_agent_is_said_to_it(text: str, situation: str) -> None:
+    assert alone(text) == situation
+
+
+SAID = "the old branch fails on the runner"
+
+
+@pytest.mark.spec("C2A-077")
+def test_with_anybody_else_there_the_rules_of_a_room_hold() -> None:
+    outside = SaidLine("x:eve", (), Moment(START - 60 * SECOND))
+    assert alone(SAID) == "alone"
+    assert alone(SAID, Roster.of([Agent("kit"), Agent("ada")])) == "ambient"
+    assert alone(SAID, Roster.of([Agent("kit")], [Person("usr:ann")])) == "ambient"
+    assert alone(SAID, floor=(outside,)) == "ambient"
+    assert (
+        alone(SAID, floor=(msgspec.structs.replace(outside, at=Moment(START - 2 * 3_600 * SECOND)),))
+        == "alone"
+    )
+    assert decide(event(SAID, by="svc:bridge"), PAIR)["kit"].situation == "ambient"
+    assert decide(event(SAID, by="kit"), PAIR)["kit"].situation == "own"
+
+
+def test_where_names_alone_count_nobody_is_meant_without_one() -> None:
+    assert alone(SAID, settings=Settings(dialogue=False)) == "ambient"

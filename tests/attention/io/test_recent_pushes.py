@@ -23,7 +23,7 @@ LIMIT = 3
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     made = House(tmp_path / "data")
-    made.group(GROUP, ann="peer")
+    made.group(GROUP, ann="peer", ben="peer")
     made.store.decide(ChangeRules(GROUP, "user", {"injected_per_minute": LIMIT}))
     made.connect("ann")
     yield made

@@ -106,10 +106,22 @@ def test_a_sentence_says_who_may_claim_and_who_took_it(house: House) -> None:
     for agent in ("ann", "ben"):
         house.do(GROUP, "user", "actor.update", actor_id=agent, roles=["ops"])
     asked = house.say(GROUP, "user", "@ops who looks at this?")
-    assert sentence(house, asked.id) == "ann and ben were knocked at"
+    assert sentence(house, asked.id) == "ann and ben were notified"
     assert house.call("ben", "chat.claim", eventId=asked.id)["claimed"]
     assert states(house, asked.id) == {"ann": "pending", "ben": "claimed"}
-    assert sentence(house, asked.id) == "ben took it; ann was knocked at"
+    assert sentence(house, asked.id) == "ben took it; ann was notified"
+
+
+@pytest.mark.spec("C2A-206", "C2A-226")
+def test_a_sentence_says_that_nobody_is_named_and_who_may_take_it(house: House) -> None:
+    asked = house.say(GROUP, "user", "does anyone know why staging is slow?")
+    assert sentence(house, asked.id) == "Nobody is named. ann or ben may take it"
+    said = decisions(house, asked.id)["ann"]["sentence"]
+    assert said == "Nobody is named. ann can take this question; it has not been notified yet."
+    house.tick()
+    assert sentence(house, asked.id) == "ann was notified"
+    house.call("ann", "chat.claim", eventId=asked.id)
+    assert sentence(house, asked.id) == "ann took it"
 
 
 @pytest.mark.spec("C2A-206", "C2A-226")
@@ -123,7 +135,7 @@ def test_each_agent_is_named_once_in_a_sentence(house: House) -> None:
         house.do(GROUP, "user", "actor.update", actor_id=agent, roles=["ops"])
     asked = house.say(GROUP, "user", "@ops who looks at this?")
     assert set(states(house, asked.id).values()) == {"offered"}
-    assert sentence(house, asked.id) == "ann and ben were knocked at"
+    assert sentence(house, asked.id) == "ann and ben were notified"
 
 
 @pytest.mark.spec("C2A-036", "C2A-094", "C2A-095", "C2A-140")

@@ -88,7 +88,14 @@ USUAL: Final = Rule("priority.normal", "C2A-039", "nobody said it was pressing")
 DEADLINE: Final = Rule("deadline.default", "C2A-173", "an obligation runs for the group's usual time")
 SHOWN: Final = Rule("setting.show_gratitude", "C2A-067", "the group wants thanks to be shown")
 DECLARED: Final = Rule("directedness.declared", "C2A-115", "the sender aimed it lower than its address")
-GRADED: Final = frozenset({Situation.CONTINUED_QUESTION, Situation.CONTINUED, Situation.LIKELY_CONTINUED})
+GRADED: Final = frozenset(
+    {
+        Situation.CONTINUED_QUESTION,
+        Situation.CONTINUED,
+        Situation.LIKELY_ASKED,
+        Situation.LIKELY_CONTINUED,
+    }
+)
 """Situations that the cues of a dialogue gave."""
 _NOTHING_TO_STEP: Final = frozenset({Mode.TOOL_MAILBOX, Mode.SILENT})
 _RULES: Final = {
@@ -165,6 +172,8 @@ def exceptional(
     if state.answers is not None:
         found.add(state.answers)
     found.update(state.asked, state.adding)
+    if parsed.only_agent is not None:
+        found.add(parsed.only_agent)
     if parsed.private is not None:
         found.update(parsed.private)
     if common.mode not in _NOTHING_TO_STEP:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import SHOWS
-from tacit.c2a.vocabulary import Policy
+from tacit.c2a.vocabulary import Mode, Policy
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
@@ -26,6 +27,8 @@ POLICIES: Final[dict[Policy, str]] = {
 
 def sentence(agent: str, decision: Decision, cues: str = "") -> str:
     """Why this agent gets this event as it does; `cues` are those of a dialogue, in words."""
+    if decision.situation is Situation.OPEN_REQUEST and decision.mode is Mode.TOOL_MAILBOX:
+        return f"Nobody is named. {agent} can take this question; it has not been notified yet."
     verb = POLICIES[decision.policy]
     if decision.needs_claim and decision.policy is Policy.MAY_RESPOND:
         verb += " once it has claimed the message"

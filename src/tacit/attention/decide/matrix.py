@@ -46,8 +46,10 @@ class Situation(StrEnum):
     ANSWER = "answer"
     CONTINUED_QUESTION = "continued_question"
     CONTINUED = "continued"
+    LIKELY_ASKED = "likely_asked"
     LIKELY_CONTINUED = "likely_continued"
     ADDED = "added"
+    ALONE = "alone"
     LEFT = "left"
     ATTENTION_REQUEST = "attention_request"
     ATTENTION = "attention"
@@ -208,6 +210,11 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
         Reason.THREAD_PARTICIPATION, "(to the channel, a moment after lead answered) the old one fails too",
         thread_window=True,
     ),
+    Situation.LIKELY_ASKED: MatrixRow(
+        "C2A-077", "it asks the room, and the agent was the last to talk with its author", _ME, _MAY, _KNOCK,
+        Reason.ROLE_MENTION, "(to the channel, minutes after lead answered) is the index slow?",
+        needs_claim=True,
+    ),
     Situation.LIKELY_CONTINUED: MatrixRow(
         "C2A-072", "it may go on with what its author and the agent were talking about before", _ME, _MAY,
         _KNOCK, Reason.THREAD_PARTICIPATION,
@@ -216,6 +223,11 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     Situation.ADDED: MatrixRow(
         "C2A-083", "it adds to what its author has just asked of the agent, who has yet to answer", _ME, _MAY,
         _SOON, Reason.ADDED, "(to the channel, right after asking lead) I mean the staging one",
+        thread_window=True,
+    ),
+    Situation.ALONE: MatrixRow(
+        "C2A-077", "its author and the agent are alone in the room, so it is said to the agent", _ME, _MUST,
+        _SOON, Reason.DIRECT_MESSAGE, "(Ann and lead are the only members) write a function that sorts names",
         thread_window=True,
     ),
     Situation.LEFT: MatrixRow(

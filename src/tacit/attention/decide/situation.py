@@ -99,6 +99,7 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
     if weakest in {None, Directedness.TO_ME} and (
         found := _answered(agent, parsed, state)
         or _added(agent, parsed, state)
+        or _alone(agent, parsed, state)
         or _continued(agent, parsed, state)
     ):
         return found
@@ -191,6 +192,21 @@ def _added(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     return _TO_ME_BY_INTENT[parsed.intent] if parsed.intent in _STEERING else Situation.ADDED
 
 
+def _alone(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
+    """What a person says who is alone with the agent is said to it, as if it were named (C2A-077).
+
+    A remark that surely goes on with their dialogue obliges nobody, as in any room. Being sent away takes a
+    name.
+    """
+    if agent != parsed.only_agent or parsed.intent in _OBLIGES_NOBODY:
+        return None
+    follows = goes_on(agent, parsed)
+    if follows is not None and follows.sure and parsed.intent not in _STEERING:
+        return None
+    found = Situation.ALONE if parsed.intent is Intent.LEAVE_REQUEST else _aimed(agent, parsed, state)
+    return Situation.ALONE if found is Situation.THREAD_QUESTION else found
+
+
 def goes_on(agent: str, parsed: ParsedMessage) -> Continuation | None:
     """How the event stands to the agent's dialogue with its author, if it is worth a knock."""
     for one in parsed.follows:
@@ -212,6 +228,9 @@ def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> S
         return Situation.TO_OTHER if parsed.nearly or parsed.follows[0].sure else None
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
+    if not follows.sure and parsed.intent in OPEN:
+        # A question is offered to one: whom it likeliest is for has it first.
+        return Situation.LIKELY_ASKED if parsed.follows[0] is follows else None
     if not follows.sure:
         return Situation.LIKELY_CONTINUED
     return Situation.CONTINUED_QUESTION if parsed.intent in OPEN else Situation.CONTINUED

@@ -275,12 +275,12 @@ class AttentionEngine:
                 if obligation is not None:
                     self._draft(state, group, obligation, lookup)
                     self._schedule_step(obligation, attention.settings)
-                question = attention.room_questions.open.get(str(data["event_id"]))
-                self._schedule(None if question is None else offer_at(question, attention.settings))
+                self._schedule_offer(state, str(data["event_id"]))
             case "x.c2a.disposition":
                 obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
                 if data.get("closes"):
                     self._awaits(state, str(data["event_id"]), str(data["session"]), ended=True)
+                    self._schedule_offer(state, str(data["event_id"]))
                 if obligation is not None:
                     self._schedule_step(obligation, attention.settings)
                 return [*self._acknowledged(group, data, lookup), *self._answered(state, group, data)]
@@ -291,6 +291,7 @@ class AttentionEngine:
             case "x.c2a.claim":
                 self._schedule(Moment(data["expires_at"]) if data.get("expires_at") else at)
                 self._schedule_offers(state, attention.offered(str(data["target"])))
+                self._schedule_offer(state, str(data["target"]).partition(":")[2])
             case "x.c2a.digest" if data["text"]:
                 record = records.Delivery(
                     event_id=found.event_id,
@@ -428,11 +429,14 @@ class AttentionEngine:
 
     def _schedule_notes(self, state: GroupAttention, event: Event) -> None:
         self._schedule_offers(state, [state.attention.offers.get(event.id)])
-        question = state.attention.room_questions.open.get(event.id)
-        self._schedule(None if question is None else offer_at(question, state.attention.settings))
+        self._schedule_offer(state, event.id)
         for session in state.attention.pending_digests:
             since = state.attention.pending_digests[session].since
             self._schedule(digest.next_at(since, state.attention.settings))
+
+    def _schedule_offer(self, state: GroupAttention, event_id: str) -> None:
+        question = state.attention.room_questions.open.get(event_id)
+        self._schedule(None if question is None else offer_at(question, state.attention.settings))
 
     def _schedule_offers(self, state: GroupAttention, offers: Sequence[Offer | None]) -> None:
         for offer in offers:

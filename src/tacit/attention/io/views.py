@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.explain import cues_in_words, sentence
 from tacit.attention.decide.matrix import Situation
@@ -18,7 +17,7 @@ from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
 from tacit.attention.read.conversation import author_of
-from tacit.attention.state import consequences, escalation, records, room_questions, timers
+from tacit.attention.state import consequences, escalation, records, room_offers, timers
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
@@ -41,15 +40,19 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
     from tacit.ledger.ports import StoredEvent
 
+MOST_NAMED: Final = 3
+"""How many agents a sentence names; more are counted."""
 KNOCK_BYTES: Final = 160
 """About what a knock puts into a prompt."""
 SAID_BY_RULES: Final[dict[str, Rule]] = {
     rule.name: rule
     for rule in (
-        room_questions.OFFERED,
-        room_questions.FITS_BY_ROLE,
-        room_questions.FITS_BY_PLACE,
-        room_questions.FITS_BY_TIME,
+        room_offers.OFFERED,
+        room_offers.FITS_BY_NAME,
+        room_offers.FITS_BY_ROLE,
+        room_offers.FITS_BY_PLACE,
+        room_offers.FITS_BY_TALK,
+        room_offers.FITS_BY_TIME,
         timers.ASSIGNED,
         escalation.MISSED,
         escalation.DECLINED,
@@ -250,8 +253,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         ),
         ("answered", [one for one in shown if one["state"] == "answered"]),
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
-        ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
-        ("may claim it", [one for one in shown if one["state"] == "offered"]),
+        ("was notified", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
         ("was called off", [one for one in shown if one["state"] == "cancelled"]),
         ("could not do it", [one for one in shown if one["state"] == "failed"]),
         ("was stopped here", [one for one in shown if one["state"] == "stopped"]),
@@ -260,9 +262,12 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         agents = [one["agent"] for one in chosen if one["agent"] not in named]
         if agents:
             named.update(agents)
-            parts.append(f"{_names(agents)} {verb if len(agents) == 1 else _PLURAL.get(verb, verb)}")
+            parts.append(f"{listed(agents)} {verb if len(agents) == 1 else _PLURAL.get(verb, verb)}")
+    waiting = [one["agent"] for one in shown if one["state"] == "offered"]
+    if waiting and not parts:
+        return f"Nobody is named. {takers(waiting)}"
     if quiet:
-        parts.append(_others(quiet))
+        parts.append(others(quiet))
     return "; ".join(parts) or "nobody is asked for anything"
 
 
@@ -285,70 +290,32 @@ def _over(one: dict[str, Any]) -> bool:
     }
 
 
-def _others(quiet: int) -> str:
+def others(quiet: int) -> str:
+    """That so many more agents stay quiet."""
     return "1 other stays quiet" if quiet == 1 else f"{quiet} others stay quiet"
 
 
 _PLURAL: Final = {
     "failed and tries it again": "failed and try it again",
     "owes a reply": "owe a reply",
-    "was knocked at": "were knocked at",
+    "was notified": "were notified",
     "was stopped here": "were stopped here",
     "was called off": "were called off",
 }
 
 
-def _names(names: Sequence[str]) -> str:
-    if len(names) > 3:
+def takers(agents: Sequence[str]) -> str:
+    """Which of them may take a question, as a sentence without its stop."""
+    if len(agents) > MOST_NAMED:
+        return f"One of {len(agents)} agents may take it"
+    return f"{' or '.join(filter(None, (', '.join(agents[:-1]), agents[-1])))} may take it"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row, or their number where they are many."""
+    if len(names) > MOST_NAMED:
         return f"{len(names)} agents"
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else ""
-
-
-def preview(archive: Archive, event: Event) -> dict[str, Any]:
-    """What a message would do if it were sent now; nothing is written."""
-    attention = archive.attention
-    state = attention.state_for(event, records.moment_of(event))
-    decisions = decide(event, archive.roster, state, attention.settings)
-    obliges: list[str] = []
-    may: list[str] = []
-    knocks: list[str] = []
-    receipts: list[str] = []
-    for agent in sorted(decisions):
-        decision = decisions[agent]
-        if agent == event.by:
-            continue
-        if decision.obliges:
-            obliges.append(agent)
-        elif decision.policy is Policy.ACK_ONLY:
-            receipts.append(agent)
-        elif decision.mode is Mode.NOTIFY:
-            knocks.append(agent)
-        elif decision.policy is Policy.MAY_RESPOND:
-            may.append(agent)
-    total = len([agent for agent in decisions if agent != event.by])
-    quiet = total - len(obliges) - len(knocks) - len(may) - len(receipts)
-    parts = [
-        f"{verb} {_names(names)}"
-        for verb, names in (
-            ("obliges", obliges),
-            ("asks for a receipt from", receipts),
-            ("knocks at", knocks),
-            ("lets whoever claims it answer:", may),
-        )
-        if names
-    ]
-    if quiet and total:
-        who = "everyone stays quiet" if quiet == total else _others(quiet)
-        parts.append(who)
-    return {
-        "obliges": obliges,
-        "knocks": knocks,
-        "may": may,
-        "receipts": receipts,
-        "quiet": quiet,
-        "intent": decisions.parsed.intent.value if decisions.parsed is not None else None,
-        "sentence": "; ".join(parts) or "nobody is here to hear it",
-    }
 
 
 def agents_view(

@@ -84,6 +84,15 @@ def went_on(
         bursts[place_key(parsed.conversation, parsed.author.id)] = Burst(tuple(sorted(to)), at, at)
 
 
+def offered(
+    bursts: MutableMapping[tuple[str, str], Burst], floor: Floor, asked: ParsedMessage, to: str, at: Moment
+) -> None:
+    """Fold an offer of a question to the room: what its author adds goes there, if it was their last line."""
+    own = (line.at for line in reversed(floor) if line.by == asked.author.id)
+    if next(own, at) <= at:
+        went_on(bursts, asked, [to], at)
+
+
 def said(
     bursts: MutableMapping[tuple[str, str], Burst],
     parsed: ParsedMessage,

@@ -19,6 +19,7 @@ from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.near_names import nearly_called, nearly_inside
 from tacit.attention.read.prose import prose
+from tacit.base.moment import SECOND
 from tacit.c2a.messages import Author
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import OPEN, AuthorKind, ConversationKind, Directedness, Intent, Priority
@@ -36,6 +37,8 @@ _PRIORITIES: Final = {priority.value: priority for priority in Priority}
 _ANSWERING: Final = frozenset({"in_reply_to", "turn", "attempt"})
 _SELECTED: Final = {"@peers": "peer", "@foreman": "foreman"}
 _NOBODY: Final[frozenset[str]] = frozenset()
+LATELY: Final = 3_600 * SECOND
+"""How long after a line its author, who may write through a bridge, is taken for somebody who reads along."""
 _DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
 
 
@@ -66,6 +69,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     """Who of those that are talking there is nearly called by name."""
     follows: Follows = ()
     """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
+    only_agent: str | None = None
+    """The one agent that can be meant, where its author and that agent are the only members of the group."""
 
 
 def parse_message(
@@ -123,7 +128,17 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         )
         if is_open
         else (),
+        only_agent=_only_agent(event, target, roster, state) if settings.dialogue else None,
     )
+
+
+def _only_agent(event: Event, target: Target, roster: Roster, state: ConversationState) -> str | None:
+    """Whom the one person of a group talks to there, unless somebody from outside has joined in lately."""
+    if roster.pair is None or event.by != roster.pair[0] or target.is_aimed:
+        return None
+    others = (line for line in state.floor if line.by not in roster.pair)
+    joined = any(state.at - line.at < LATELY for line in others)
+    return None if joined else roster.pair[1]
 
 
 def _inside(event: Event, author: Author, said: str, roster: Roster) -> frozenset[str]:

@@ -146,6 +146,17 @@ class Roster:
         )
 
     @cached_property
+    def pair(self) -> tuple[str, str] | None:
+        """The one person and the one agent of a group that has no other member; None for any other group."""
+        if len(self.agents) != 1 or self.people.keys() - {self.owner}:
+            return None
+        return self.owner, next(iter(self.agents))
+
+    def has_other_people(self, principal: str) -> bool:
+        """Is there a person in the group beside this one? Whoever speaks through a service is one of many."""
+        return bool({self.owner, *self.people} - {principal}) or principal.startswith("svc:")
+
+    @cached_property
     def limited(self) -> frozenset[str]:
         """Agents whose harness did not negotiate every mode (C2A-026)."""
         return frozenset(one.agent_id for one in self.agents.values() if one.modes != ALL_MODES)

@@ -30,11 +30,15 @@ def is_unheard(parsed: ParsedMessage, text: str, roster: Roster) -> bool:
     target = parsed.target
     if target.agents or target.people or target.members or target.everyone:
         return False
-    if target.roles:
-        return True
+    return bool(target.roles or unknown_names(text, roster))
+
+
+def unknown_names(text: str, roster: Roster) -> list[str]:
+    """The names that a text calls and that nobody here has, in their order."""
     if "@" not in text and "\uff20" not in text:
-        return False
+        return []
     said = prose(text.translate(MARKS)).strip()
     greeting = GREETING.match(said)
-    found = (_FIRST.match(said, greeting.end() if greeting is not None else 0), _LAST.search(said[-200:]))
-    return any(one is not None and not is_known(one[1], roster) for one in found)
+    calls = (_FIRST.match(said, greeting.end() if greeting is not None else 0), _LAST.search(said[-200:]))
+    names = dict.fromkeys(call[1] for call in calls if call is not None)
+    return [name for name in names if not is_known(name, roster)]

@@ -72,7 +72,7 @@ from tacit.attention.read.conversation import Conversation, author_of, is_for_al
 from tacit.attention.read.dialogue import heard
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
-from tacit.attention.state import loops, records
+from tacit.attention.state import loops, records, room_questions
 from tacit.attention.state.absences import Absences, Place
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
@@ -84,7 +84,7 @@ from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
 from tacit.attention.state.person_questions import OpenLine
 from tacit.attention.state.progress import ProgressReports
-from tacit.attention.state.room_questions import UNANSWERED, RoomQuestions
+from tacit.attention.state.room_questions import RoomQuestions
 from tacit.attention.state.sends import (
     KEPT_SENDS,
     Answer,
@@ -109,10 +109,11 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
-_GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})
+_GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION, Reason.DIRECT_MESSAGE})
+"""Reasons of what names nobody in the open and is said to an agent all the same."""
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
@@ -177,7 +178,7 @@ class Attention:
         decisions = decide(event, roster, self.state_for(event, at), self.settings)
         stopped = self.apply(event, at, decisions.parsed)
         if decisions.parsed is not None:
-            self._keep(event, at, decisions)
+            self._keep(event, at, decisions, roster)
         return decisions, stopped
 
     def state_for(self, event: Event, at: Moment) -> ConversationState:
@@ -278,13 +279,14 @@ class Attention:
             self._recorded(event, at)
         return False
 
-    def _keep(self, event: Event, at: Moment, decisions: Decisions) -> None:
+    def _keep(self, event: Event, at: Moment, decisions: Decisions, roster: Roster) -> None:
         """Write down what reading the event again would not tell."""
         found = kept_of(decisions)
         if found is not None:
             self.decided[event.id] = found
         if self.settings.room_silence_ms:
-            self.room_questions.asked(event, at, decisions)
+            times = room_questions.offer_times(self.settings, self.rules, roster, event.by)
+            self.room_questions.asked(event, at, decisions, times)
         called = [
             agent
             for agent, one in (decisions if decisions.common.needs_claim else decisions.exceptions).items()
@@ -410,6 +412,7 @@ class Attention:
                     self.obligations.accepted(event_id, record.session)
             case records.Disposition():
                 self.obligations.disposed(record)
+                self.room_questions.disposed(record, at)
                 if record.signal == "working":
                     self.obligations.alive(record.event_id, record.session, at)
                 self.work.disposed(record, at)
@@ -488,12 +491,19 @@ class Attention:
         created_at = Moment(record.created_at) if record.created_at else at
         held = self.obligations.delivered(record, created_at, record_id)
         if record.event_id in self.room_questions.open:
-            self.room_questions.given(record.event_id, record.session, at)
+            self._offered(record, at)
         owing = ""
         if held.held and not held.owed:
             holders = (one.session for one in self.obligations.of_event(record.event_id) if one.owed)
             owing = next(holders, PERSON)
         self.work.delivered(record, at, owing)
+
+    def _offered(self, record: records.Delivery, at: Moment) -> None:
+        """A question to the room is put before somebody: what its author adds to it is for them."""
+        question, asked = self.room_questions.open[record.event_id], self.past.get(record.event_id)
+        self.room_questions.given(record, at)
+        if asked is not None and not question.among_people:
+            bursts.offered(self.bursts, self.floors[question.channel], asked, record.session, question.at)
 
     def _work_claimed(self, record: records.Claim, at: Moment) -> None:
         event_id = record.target.partition(":")[2]
@@ -509,8 +519,7 @@ class Attention:
             self.work.told(about)
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
-        if record.action == "take":
-            self.room_questions.ended(record.target.removeprefix("event:"))
+        self.room_questions.claimed(record, at)
         if record.action in {"take", "assign", "release", "expire"}:
             held = record.action in {"take", "assign"}
             for offer in self.offered(record.target):
@@ -578,8 +587,7 @@ class Attention:
         """
         if record.what == "unassigned" and (offer := self.offers.get(record.event_id or "")) is not None:
             self.offers[offer.event_id] = replace(offer, assigned=True)
-        if record.what == UNANSWERED:
-            self.room_questions.ended(record.event_id or "")
+        self.room_questions.audited(record)
         if record.what == "chat.read_thread" and record.session is not None and record.code is None:
             thread = record.details.get("thread")
             if isinstance(thread, str):

@@ -19,7 +19,7 @@ from tacit.attention.decide import digest
 from tacit.attention.decide.decide import entry_of
 from tacit.attention.decide.decision import Rule
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.state import deadlines, records, room_questions
+from tacit.attention.state import deadlines, records, room_offers, room_questions
 from tacit.attention.state.claims import (
     MS,
     Offer,
@@ -28,6 +28,7 @@ from tacit.attention.state.claims import (
     event_target,
     has_room,
     may_renew,
+    release,
     take,
 )
 from tacit.attention.state.consequences import (
@@ -46,7 +47,7 @@ from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tacit.attention.decide.digest import PendingDigest
     from tacit.attention.state.fold import Attention
@@ -70,15 +71,11 @@ def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
         for held in attention.claims
     ]
     times += [
-        Moment(max(assign_at(offer.at, attention.settings), _awaited_until(offer, lives)))
+        Moment(max(assign_at(offer.at, attention.settings), _awaited_until(offer.members, offer.at, lives)))
         for offer in attention.offers.values()
         if _open(offer)
     ]
-    times += [
-        at
-        for one in attention.room_questions
-        if (at := room_questions.offer_at(one, attention.settings)) is not None
-    ]
+    times += [at for one in attention.room_questions if (at := _offer_at(one, attention, lives)) is not None]
     times += [
         digest.next_at(one.since, attention.settings)
         for one in attention.pending_digests.values()
@@ -104,11 +101,11 @@ def steps(
     for obligation in _due(attention, now):
         yield _step(obligation, attention, around)
     for offer in sorted(attention.offers.values(), key=lambda one: (one.at, one.event_id)):
-        awaited = _awaited_until(offer, around.lives)
+        awaited = _awaited_until(offer.members, offer.at, around.lives)
         if _open(offer) and max(assign_at(offer.at, attention.settings), awaited) <= now:
             yield _assigned(offer, attention, around)
     for question in attention.room_questions:
-        due = room_questions.offer_at(question, attention.settings)
+        due = _offer_at(question, attention, around.lives)
         if due is not None and due <= now:
             yield _to_the_room(question, attention, around, item)
     for session, waiting in sorted(attention.pending_digests.items()):
@@ -182,10 +179,18 @@ def _under(claim: records.Claim, attention: Attention) -> list[PieceOfWork]:
     ]
 
 
-def _awaited_until(offer: Offer, lives: Lives) -> Moment:
+def _awaited_until(sessions: Iterable[str], since: Moment, lives: Lives) -> Moment:
     """A hub that has just started gives those who may take an offer the time to come back."""
-    back = any((life := lives.sessions.get(one)) is not None and life.connected for one in offer.members)
-    return Moment(0) if back or offer.at >= lives.since else Moment(lives.since + RECONNECT)
+    back = any((life := lives.sessions.get(one)) is not None and life.connected for one in sessions)
+    return Moment(0) if back or since >= lives.since else Moment(lives.since + RECONNECT)
+
+
+def _offer_at(question: RoomQuestion, attention: Attention, lives: Lives) -> Moment | None:
+    """When a question to the room is next offered; agents have time to come back before."""
+    due = room_questions.offer_at(question, attention.settings)
+    if due is None:
+        return None
+    return Moment(max(due, _awaited_until(attention.sessions, question.at, lives)))
 
 
 def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Written]:
@@ -238,30 +243,42 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
 def _to_the_room(
     question: RoomQuestion, attention: Attention, around: Around, item: Callable[[str], digest.Item | None]
 ) -> list[Written]:
-    """A question that the room left unanswered goes to the next that fits, else back to its author."""
+    """A question that nobody has taken goes to the next that fits, else back to its author."""
     said, message = item(question.event_id), attention.past.get(question.event_id)
-    noted = attention.decided.get(question.event_id)
-    left = attention.absences.leavers(message.conversation) if message is not None else frozenset[str]()
-    free = [
-        agent
-        for agent, entry in around.roster.agents.items()
-        if entry.online
-        and agent in attention.sessions
-        and agent not in left
-        and agent not in question.offered
-        and not attention.obligations.open_of(agent)
-    ]
-    owners = attention.ownership.owners(message.conversation, ()) if message is not None else frozenset[str]()
-    load = {agent: attention.obligations.open_of(agent) for agent in free}
-    fitting = room_questions.fits(free, around.roster, owners, load, said.text if said is not None else "")
-    if said is None or message is None or not fitting:
+    before = [*_given_up(question, attention, around), *_offers_over(question, attention)]
+    if said is None or message is None:
+        return [*before, *room_questions.unanswered(question)[:1]]
+    place, roster = message.conversation, around.roster
+    free = room_offers.candidates(attention, roster, place, question.offered)
+    if not free:
+        if around.now < question.told_at:
+            left = records.Audit(
+                what=room_questions.LEFT_TO_PEOPLE, event_id=question.event_id, row="C2A-077"
+            )
+            return [*before, left]
         # A room of people alone is none of attention's business: there it only ends.
-        return list(room_questions.unanswered(question)[: None if attention.sessions else 1])
-    situation = noted.situation(fitting[0]) if noted is not None else Situation.OPEN_REQUEST
+        return [*before, *room_questions.unanswered(question)[: None if attention.sessions else 1]]
+    fitness = room_offers.fitness(attention, roster, place, said.text)
+    chosen = min(free, key=fitness.rank)
+    noted = attention.decided.get(question.event_id)
+    situation = noted.situation(chosen) if noted is not None else Situation.OPEN_REQUEST
     usual = entry_of(situation, message.priority, attention.settings.deadline_ms)
-    chosen = room_questions.why_it_fits(fitting[0], around.roster, owners, said.text)
-    offer = room_questions.offered(usual, attention.sessions[fitting[0]].modes, chosen)
-    return [delivery(question.event_id, fitting[0], offer, message)]
+    offer = room_offers.offered(usual, attention.sessions[chosen].modes, fitness.why(chosen))
+    return [*before, delivery(question.event_id, chosen, offer, message)]
+
+
+def _offers_over(question: RoomQuestion, attention: Attention) -> list[Written]:
+    """The offers that nobody took: there are never two at a time. Who comes late may still claim it."""
+    offers = [attention.obligations.get(question.event_id, session) for session in question.offered]
+    return [deadlines.closing(offer) for offer in offers if offer is not None and not offer.closed]
+
+
+def _given_up(question: RoomQuestion, attention: Attention, around: Around) -> list[Written]:
+    """The claim of somebody who had taken it and will not answer: without it the next can take it."""
+    target = event_target(question.event_id)
+    held = attention.claims.holder(target, None, around.now)
+    given = release(attention.claims, target, held.session, around.now) if held is not None else None
+    return [given] if isinstance(given, records.Claim) else []
 
 
 def _could_take(obligation: Obligation | None) -> bool:
