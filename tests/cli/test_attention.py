@@ -75,11 +75,31 @@ def test_why_says_who_was_asked_and_who_stayed_quiet_with_the_rule(room: Shell) 
 
 
 def test_a_preview_says_what_sending_would_do_and_sends_nothing(room: Shell) -> None:
-    assert room.run("preview", "My room", "@ada", "please", "look") == "obliges ada; 2 others stay quiet\n"
+    assert room.run("preview", "My room", "@ada", "please", "look") == "ada must reply; 2 others stay quiet\n"
     said = room.run("preview", "My room", "@backend who has time?")
-    assert said == "knocks at ada, bob and cid\n"
+    assert said == "ada, bob or cid may take it\n"
     assert room.run("preview", "My room", "lunch was good") == "everyone stays quiet\n"
     assert room.run("tail", "My room", "--no-follow", "--kinds", "chat.message") == ""
+
+
+@pytest.mark.spec("C2A-077", "C2A-207")
+def test_sending_says_at_once_what_will_happen(room: Shell) -> None:
+    assert room.run("send", "My room", "@ada which branch?").splitlines()[1] == (
+        "ada must reply; 2 others stay quiet"
+    )
+    told = room.run("send", "My room", "@zoe", "can", "you", "check", "the", "build?")
+    assert told.splitlines()[1] == "Nobody here is called zoe. No agent is here to take it."
+    sent = room.json("send", "My room", "who can check the build?")
+    assert sent["attention"]["sentence"] == "Nobody is named. No agent is here to take it."
+    assert (sent["attention"]["open"], sent["attention"]["unknown"]) == (True, [])
+    reply = room.run("reply", "My room", f"#{sent['event']['seq']}", "@bob perhaps you?")
+    assert reply.splitlines()[1].startswith("bob must reply")
+
+
+def test_in_a_room_of_people_sending_says_no_more_than_that_it_was_sent(room: Shell) -> None:
+    room.run("group", "new", "People")
+    assert len(room.run("send", "People", "hello").splitlines()) == 1
+    assert "attention" not in room.json("send", "People", "who has time?")
 
 
 def test_one_edits_and_deletes_ones_own_words(room: Shell) -> None:

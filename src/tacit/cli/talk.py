@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +15,25 @@ if TYPE_CHECKING:
     from tacit.client import Appended, Event
 
 
-def _said(session: CliSession, done: Appended, what: str) -> None:
+def _said(session: CliSession, done: Appended, what: str, effect: dict[str, Any] | None = None) -> None:
     again = " (it was there already)" if done.duplicate else ""
-    value = {"event": done.event, "duplicate": done.duplicate}
-    session.answer(value, lambda: session.out.print(f"{what} #{done.seq}{again}", style="dim"))
+    value: dict[str, Any] = {"event": done.event, "duplicate": done.duplicate}
+    shown = effect if effect is not None and effect["agents"] and not done.duplicate else None
+    if shown is not None:
+        value["attention"] = shown
+
+    def human() -> None:
+        session.out.print(f"{what} #{done.seq}{again}", style="dim")
+        if shown is not None:
+            session.out.print(show.plain(shown["sentence"]), style="yellow" if shown["unknown"] else "dim")
+
+    session.answer(value, human)
+
+
+def _effect(session: CliSession, group_id: str, **data: Any) -> dict[str, Any]:
+    """What sending this will do: who must reply, who may, and which of its names nobody has."""
+    params = {"group_id": group_id, "data": {name: value for name, value in data.items() if value}}
+    return session.hub(group_id).call("preview", params)
 
 
 @click.command()
@@ -45,9 +60,10 @@ def send(
     if not words and not attach:
         words = sys.stdin.read().rstrip("\n")
     more = {"client_id": client_id} if client_id else {}
+    effect = _effect(session, group_id, text=words, to=list(to), priority="attention" if attention else "")
     attachments = [hub.upload(group_id, path) for path in attach]
     done = hub.send(group_id, words, to=to, attention=attention, attachments=attachments, **more)
-    _said(session, done, "sent")
+    _said(session, done, "sent", effect)
 
 
 @click.command()
@@ -60,8 +76,9 @@ def reply(session: CliSession, name: str, event: str, text: tuple[str, ...], to:
     """Reply to a message, named by its id or its number (#12)."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
+    effect = _effect(session, group_id, text=" ".join(text), reply_to=found.id, to=list(to))
     done = session.hub(group_id).send(group_id, " ".join(text), reply_to=found.id, to=to)
-    _said(session, done, "sent")
+    _said(session, done, "sent", effect)
 
 
 @click.command()
