@@ -42,11 +42,29 @@ def test_the_line_under_the_composer_says_what_sending_will_do(visit: Visits, sn
     page = visit(snapshot["group"])
     area = page.locator(".main .composer textarea")
     area.fill("@ada which branch do we release from?")
-    expect(page.locator(".will")).to_have_text("obliges ada; 2 others stay quiet")
+    expect(page.locator(".will")).to_have_text("ada must reply; 2 others stay quiet")
     area.fill("lunch was good today")
     expect(page.locator(".will")).to_have_text("everyone stays quiet")
     area.fill("@backend who has time for a review?")
-    expect(page.locator(".will")).to_contain_text("ada and bob")
+    expect(page.locator(".will")).to_contain_text("ada or bob may take it")
+
+
+@pytest.mark.spec("C2A-077")
+def test_a_question_without_a_name_says_who_may_take_it_and_goes_to_one_at_once(
+    visit: Visits, snapshot, write
+) -> None:
+    page = visit(snapshot["group"])
+    area = page.locator(".main .composer textarea")
+    area.fill("@zoe can you check the build?")
+    expect(page.locator(".will .warns")).to_have_text(
+        "Nobody here is called zoe. ada, bob or lin may take it."
+    )
+    area.fill("does anyone know why staging is slow?")
+    expect(page.locator(".will")).to_have_text("Nobody is named. ada, bob or lin may take it.")
+    expect(page.locator(".will .warns")).to_have_count(0)
+    page.keyboard.press("Enter")
+    strip = message(page, "staging is slow").first.locator(".strip")
+    expect(strip).to_contain_text("was notified")
 
 
 def test_a_question_shows_who_owes_who_works_and_who_answered(visit: Visits, snapshot, write) -> None:

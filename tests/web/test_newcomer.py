@@ -44,7 +44,7 @@ def test_a_newcomer_asks_sees_one_answer_and_the_others_quiet_and_finds_out_why(
         entry = page.locator(".sidebar .entry", has_text=name)
         expect(entry.locator(".dot.online")).to_be_visible(timeout=SLOW)
     page.locator(".main .composer textarea").fill("@maya what is this place?")
-    expect(page.locator(".will")).to_have_text("obliges maya; 2 others stay quiet")
+    expect(page.locator(".will")).to_have_text("maya must reply; 2 others stay quiet")
     page.keyboard.press("Enter")
     strip = mine(page, "what is this place").locator(".strip")
     # She owes a reply first; how soon she gives it is her own affair.

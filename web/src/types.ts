@@ -169,6 +169,8 @@ export interface Preview {
   may: string[];
   knocks: string[];
   quiet: number;
+  /** Names that the text calls and that nobody here has. */
+  unknown?: string[];
   sentence: string;
 }
 

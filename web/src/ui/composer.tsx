@@ -412,5 +412,5 @@ function usePreview(room: Room, place: Place, draft: Draft): VNode | string | nu
     };
   }, [text, draft.asks, offered, placeKey(place)]);
   if (preview === null || text === "") return null;
-  return <span class="preview">{preview.sentence}</span>;
+  return <span class={(preview.unknown ?? []).length > 0 ? "preview warns" : "preview"}>{preview.sentence}</span>;
 }

@@ -31,11 +31,12 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   expired: { one: "did not answer in time", many: "did not answer in time", tone: "bad" },
   failed: { one: "failed", many: "failed", tone: "bad" },
   not_connected: { one: "owes a reply, but is not connected", many: "owe a reply, but are not connected", tone: "owes" },
-  knocked: { one: "was knocked at", many: "were knocked at", tone: "still" },
+  knocked: { one: "was notified", many: "were notified", tone: "still" },
   offered: { one: "may take it", many: "may take it", tone: "still" },
   receipt: { one: "receipt", many: "receipt", tone: "still" },
 };
 const SETTLED = new Set(["answered", "claimed", "queued", "waiting", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled", "stopped"]);
+const TAKEN = new Set(["answered", "claimed", "queued", "waiting", "working"]);
 /** What an agent that was merely allowed to answer does in silence is not worth a word. */
 const UNSAID = new Set(["declined", "expired", "cancelled", "silent"]);
 
@@ -73,9 +74,11 @@ export function markOf(one: AgentDecision): Mark | null {
 /** Agents in the same position share one mark: "ada and bob answered". */
 export function gathered(found: Decisions): { agents: string[]; word: string; tone: string }[] {
   const out = new Map<string, { agents: string[]; word: string; tone: string }>();
+  // What somebody has taken, nobody else is asked to take.
+  const taken = found.decisions.some((one) => one.policy === "may_respond" && TAKEN.has(one.state ?? ""));
   for (const one of found.decisions) {
     const mark = markOf(one);
-    if (mark === null) continue;
+    if (mark === null || (taken && mark.word === "offered")) continue;
     const known = out.get(mark.word);
     if (known) known.agents.push(one.agent);
     else out.set(mark.word, { agents: [one.agent], word: mark.word, tone: mark.tone });

@@ -78,7 +78,8 @@ the decision for each of us:
 
 - `@maya what is this place?`: one is named, one answers
 - `@backend who can look at a slow query?`: two could, one takes it, the other is only knocked at
-- `nice weather today`: said to nobody, so nobody answers
+- `nice weather today`: asks for nothing, so nobody answers
+- `what is this place?`: nobody is named, so one of us is offered it, and may take it
 - `@maya`, then two or three more short lines in a row: they are read as one message
 - `@kit please argue with rio`: two agents who never stop, until the room stops them"""
 
@@ -152,12 +153,12 @@ def _arguing(shown: Shown, other: str) -> Does | None:
 
 def _worker(name: str, other: str) -> Script:
     taken = Does(
-        f"I took this one, so {other} stays at the knock. A real agent would open the log of slow queries "
+        f"I took this one, so {other} stays quiet. A real agent would open the log of slow queries "
         "now; as it is, the line under your message shows the offer and the claim.",
         others=(
-            f"Mine again: I was the first to claim it, {other} was knocked at and let go.",
+            f"Mine again: I was the first to claim it, and {other} let go.",
             "Got it. The claim is mine until I give it back or its time is over.",
-            f"Taken. All that {other} got was a knock without the text.",
+            f"Taken. {other.title()} has not even read the text.",
             "On it, the way scripts are: the claim is real, the work is not.",
             "This went to me. Behind the line under your message stands my claim with its time.",
         ),
