@@ -28,6 +28,7 @@ async def improvised(home, model, rig, seed: int, count: int) -> tuple[Improvise
     silences = tuple(Hush() for _ in range(3))
     improviser = Improviser(seed, silences)
     model.follow(improviser)
+    await home.owner.add_actor(home.group, "bea")  # with her there, what names nobody is said to nobody
     async with home.agent("ada", rig.driver(home.folder / "ada" / "driver", model)) as ada:
         asked = {}
         for number in range(count):
