@@ -55,7 +55,7 @@ async def test_the_tools_are_listed_with_schemas_that_hold(stage):
 
 @pytest.mark.spec("C2A-140")
 async def test_list_events_filters_pages_and_refuses_what_it_does_not_understand(stage):
-    ann = await stage.agent("ann")
+    ann, _ben = await stage.cast("ann", "ben")
     sync = {"op": "set", "store": "context", "key": "channel:dev", "value": {"title": "Development"}}
     await stage.append(stage.group_id, "context.sync", {"ops": [sync]})
     said = []
@@ -102,7 +102,7 @@ async def test_list_events_filters_pages_and_refuses_what_it_does_not_understand
 
 
 async def test_what_is_open_is_found_without_a_look_at_everything_else(stage, monkeypatch):
-    ann = await stage.agent("ann")
+    ann, _ben = await stage.cast("ann", "ben")
     asked = await stage.tell("@ann question")
     await ann.delivery(asked)
     newer = (await stage.edit(asked, "@ann better question")).body["id"]
