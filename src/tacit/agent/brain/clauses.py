@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tacit.agent.brain import zones
 from tacit.agent.brain.calendar_words import Hours
-from tacit.agent.brain.items import COUNTED, FRAME, WEEKDAY, ClockTime, Day, Part, Time
-from tacit.agent.spans import Span
+from tacit.agent.brain.items import COUNTED, FRAME, WEEKDAY, ClockTime, Day, Except, Part, Time
+from tacit.agent.spans import Span, without
 from tacit.base.moment import LAST, SECOND, Moment
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ AWAKE: Final = Hours(7 * 60, 22 * 60)
 GRACE: Final = 120
 """So far beside the usual hours a bare figure is still read by them."""
 ABOUT: Final = 30
+LOOKED_AHEAD: Final = 35
+"""Days behind the last time that was asked for: other weeks are tried before anybody is asked."""
+_FARTHEST: Final = 400
+_EXCLUDED: Final = {
+    "morning": Hours(0, 12 * 60), "evening": Hours(17 * 60, DAY), "night": Hours(17 * 60, DAY),
+}  # fmt: skip
+"""A part of the day that is ruled out is all of it; one that is wanted is its usual hours."""
 _COMMAS: Final = frozenset({",", ";"})
 
 Group = tuple[ClockTime | Part, ...]
@@ -179,6 +186,41 @@ def resolve(made: list[Clause], frame: Circumstances) -> Outcome:
     if made and not spans and not doubts:
         doubts.append("That time has passed: when is meant?")
     return Outcome(tuple(sorted(set(spans))) if exact else merged(spans), exact, tuple(doubts))
+
+
+def ruled_out(rulings: list[Except], frame: Circumstances, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """What was ruled out as stretches, from today until weeks behind the last time that was asked for."""
+    until = max((span.end for span in spans), default=frame.now)
+    last = min((zones.local(until, frame.owner).date() - frame.today).days, _FARTHEST) + LOOKED_AHEAD
+    found: list[Span] = []
+    for offset in range(last + 1):
+        day = zones.later(frame.today, offset)
+        for ruling in rulings:
+            start, end = _EXCLUDED.get(ruling.part.name, ruling.part.hours) if ruling.part else (0, DAY)
+            every_day = not ruling.dates and not ruling.weekdays
+            if every_day or day in ruling.dates or day.weekday() in ruling.weekdays:
+                begin = zones.moment(day, start, frame.owner)
+                found.append(Span(begin, zones.moment(day, end, frame.owner, late=True)))
+    return merged([span for span in found if span.start < span.end])
+
+
+def left(
+    spans: tuple[Span, ...], excluded: tuple[Span, ...], minutes: int, *, exact: bool
+) -> tuple[Span, ...]:
+    """What is left without the stretches that were ruled out; a time to begin at is whole or gone."""
+    if exact:
+        return tuple(
+            span
+            for span in spans
+            if not any(out.start < span.end and span.start < out.end for out in excluded)
+        )
+    found: list[Span] = []
+    for span in spans:
+        rest = without((span,), excluded)
+        found += [
+            piece for piece in rest if piece == span or piece.end - piece.start >= minutes * 60 * SECOND
+        ]
+    return tuple(found)
 
 
 def merged(spans: list[Span]) -> tuple[Span, ...]:

@@ -19,6 +19,9 @@ usual hours of what is arranged, with two hours' grace; the hours people are awa
 it
 is asked. So dinner at 8 is at 20:00, a call at 3 at 15:00, and nobody can say when "Friday at 7" is.
 
+What is ruled out ("not Thursday") is taken out of all that is left; where nothing else is named, out of the
+next days.
+
 What is unclear yields no spans at all, only questions: whoever acts on `spans` never acts on a guess. Nothing
 in the result lies in the past; a weekday that is today counts while its hours are still ahead.
 """
@@ -28,9 +31,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.brain import clauses, clock, days, flexibility, zones
+from tacit.agent.brain import clauses, clock, days, exclusions, flexibility, zones
 from tacit.agent.brain.calendar_words import MEALS, Hours
-from tacit.agent.brain.items import Ahead, ClockTime, Day, Doubt, Flex, Found, Item, Length, Part, Past, Zone
+from tacit.agent.brain.items import (
+    FRAME,
+    Ahead,
+    ClockTime,
+    Day,
+    Doubt,
+    Except,
+    Flex,
+    Found,
+    Item,
+    Length,
+    Part,
+    Past,
+    Piece,
+    Zone,
+)
 from tacit.agent.brain.tokens import Sentence
 from tacit.agent.spans import Span
 from tacit.agent.zones import zone_of_owner
@@ -40,6 +58,8 @@ if TYPE_CHECKING:
     from datetime import date, tzinfo
 
 _JOINTS: Final = frozenset({"or", "and", ",", "/", "either", "&", "but", "also", "then", "t", ";"})
+NEXT_DAYS: Final = 8
+"""So many days are looked at where days were ruled out and none was named: today and a week."""
 _REACH: Final = 4
 """So many tokens a word such as `must be` may stand before what it is said of."""
 
@@ -58,16 +78,27 @@ class When:
     flexible: dict[str, str] = field(default_factory=dict[str, str])
     unclear: tuple[str, ...] = ()
     """Questions to whoever said it."""
-    rest: str = ""
-    """The sentence without its words about time."""
+    excluded: tuple[Span, ...] = ()
+    """What was ruled out, in the weeks in which a time may be looked for."""
+    pieces: tuple[Piece, ...] = ()
+    """What was read, each with its words; what is past is not among it."""
+    joints: frozenset[int] = frozenset()
+    """The tokens between pieces that only join them."""
+    together: bool = False
+    """Two days are joined by `and`, which may ask for both or for one of them."""
+
+    def rest(self, sentence: Sentence) -> Sentence:
+        """The sentence without its words about time."""
+        spent = self.joints | {place for _, start, end in self.pieces for place in range(start, end)}
+        left = [token for place, token in enumerate(sentence.tokens) if place not in spent]
+        return Sentence(sentence.text, left)
 
 
 @dataclass(slots=True)
 class _Read:
     """The items of a sentence with the places of their words."""
 
-    found: list[tuple[Item, int, int]]
-    """Each with its first token and the one behind its last."""
+    found: list[Piece]
     flexible: dict[str, str]
 
 
@@ -92,8 +123,10 @@ def read_when(
     read = _read(sentence, here.date())
     hours = usual or _meal(sentence, read)
     items = [item for item, _, _ in read.found]
-    length = sum(item.minutes for item in items if isinstance(item, Length))
+    lengths = {item.minutes for item in items if isinstance(item, Length)}
+    length = max(lengths, default=0)
     doubts = [item.question for item in items if isinstance(item, Doubt)]
+    doubts += ["Several lengths are named: how long is it to take?"] * (len(lengths) > 1)
     clock_zone = _zone(items, here.date(), owner, doubts)
     if ambiguous_zone and clock_zone is None and any(isinstance(item, ClockTime) for item in items):
         doubts.append("In which timezone is that time meant?")
@@ -102,9 +135,21 @@ def read_when(
         owner=owner,
         usual=hours, minutes=length or minutes,
     )  # fmt: skip
-    outcome = clauses.resolve(_clauses(sentence, read), frame)
-    spans, exact = _ahead(items, now, length or minutes) or (outcome.spans, outcome.exact)
+    made = _clauses(sentence, read)
+    rulings = [item for item in items if isinstance(item, Except)]
+    ahead = _ahead(items, now, length or minutes)
+    if ahead is not None and made:
+        doubts.append("A time from now and another time are named: which one is meant?")
+    if rulings and not made and ahead is None:
+        made = [clauses.Clause([Day(days.following(here.date(), NEXT_DAYS), FRAME)])]
+        read.flexible.setdefault("date", flexibility.FLEXIBLE)
+    outcome = clauses.resolve(made, frame)
+    spans, exact = ahead or (outcome.spans, outcome.exact)
     doubts += outcome.doubts
+    excluded = clauses.ruled_out(rulings, frame, spans)
+    spans = clauses.left(spans, excluded, length or minutes, exact=exact) if excluded else spans
+    if excluded and not spans and not doubts:
+        doubts.append("Those times exclude each other: when is meant?")
     return When(
         spans=() if doubts else spans,
         exact=exact and bool(spans) and not doubts,
@@ -112,7 +157,10 @@ def read_when(
         minutes=length,
         flexible=read.flexible,
         unclear=tuple(dict.fromkeys(doubts)),
-        rest=_rest(sentence, read),
+        excluded=excluded,
+        pieces=tuple(piece for piece in read.found if not isinstance(piece.item, Past)),
+        joints=_joints(sentence, read),
+        together=_together(sentence, read),
     )
 
 
@@ -143,7 +191,7 @@ def _read(sentence: Sentence, today: date) -> _Read:
                 waiting.meet(item, read, at, found.end, sentence)
             else:
                 waiting.apply(item, read)
-            read.found.append((item, at, found.end))
+            read.found.append(Piece(item, at, found.end))
         at = found.end
     waiting.passed(read, at + _REACH + 1)
     return read
@@ -155,6 +203,7 @@ def _at(sentence: Sentence, at: int, today: date, read: _Read) -> Found | None:
     behind_clock = end == at and isinstance(last, ClockTime)
     return (
         clock.length(sentence, at)
+        or exclusions.exclusion(sentence, at, today)
         or flexibility.flex(sentence, at)
         or days.day(sentence, at, today)
         or clock.part(sentence, at, today)
@@ -249,22 +298,31 @@ def _clauses(sentence: Sentence, read: _Read) -> list[clauses.Clause]:
     return made.made
 
 
-def _rest(sentence: Sentence, read: _Read) -> str:
-    """The text without the words that were read, and without joints that now join nothing."""
-    tokens = sentence.tokens
-    gone = [False] * len(tokens)
-    for item, start, end in read.found:
-        if not isinstance(item, Past):
-            gone[start:end] = [True] * (end - start)
-    for place, token in enumerate(tokens):
-        if token.text in _JOINTS and 0 < place < len(tokens) - 1 and gone[place - 1] and gone[place + 1]:
-            gone[place] = True
-    pieces: list[str] = []
-    at = 0
-    for place, token in enumerate(tokens):
-        if gone[place]:
-            pieces.append(sentence.text[at : token.start])
-            at = token.end
-    pieces.append(sentence.text[at:])
-    left = " ".join(" ".join(pieces).split())
-    return left.replace("( )", "").replace("()", "").strip(" ,;")
+def _together(sentence: Sentence, read: _Read) -> bool:
+    """Whether two days are joined by `and`: both, or one of them."""
+    pairs = zip(read.found, read.found[1:], strict=False)
+    return any(
+        isinstance(one.item, Day)
+        and isinstance(other.item, Day)
+        and other.start == one.end + 1
+        and sentence.word(one.end) in {"and", "&"}
+        for one, other in pairs
+    )
+
+
+def _joints(sentence: Sentence, read: _Read) -> frozenset[int]:
+    """The words between two pieces where those are nothing but joints."""
+    found: set[int] = set()
+    last, end = None, -1
+    for item, start, stop in read.found:
+        if isinstance(item, Past):
+            continue
+        between = range(end, start)
+        # Between two times that are wanted `but` turns one of them round, and nobody knows which.
+        turned = "but" in map(sentence.word, between) and not any(
+            isinstance(each, Except) for each in (last, item)
+        )
+        if end >= 0 and not turned and all(sentence.word(place) in _JOINTS for place in between):
+            found.update(between)
+        last, end = item, stop
+    return frozenset(found)

@@ -59,6 +59,10 @@ def day(sentence: Sentence, at: int, today: date) -> Found | None:
             return Found((Doubt("This can be arranged once, not as a series: which day is meant?"),), end)
     if word in {"by", "until", "till", "before"} or _no_later(sentence, at):
         after = at + 1 if word in {"by", "until", "till", "before"} else at + 3
+        behind = after + (sentence.word(after) == "the")
+        if sentence.says(behind, "end", "of"):
+            # Up to the end is up to the last day, whichever word says so.
+            return _up_to(_led(sentence, behind + 2, today), today, without=False)
         return _up_to(_led(sentence, after, today), today, without=word == "before")
     if word in {"after", "since"}:
         return _beyond(_led(sentence, at + 1, today))
@@ -70,6 +74,11 @@ def day(sentence: Sentence, at: int, today: date) -> Found | None:
 
 def _no_later(sentence: Sentence, at: int) -> bool:
     return sentence.says(at, "no", "later", "than") or sentence.says(at, "not", "later", "than")
+
+
+def following(start: date, length: int) -> tuple[date, ...]:
+    """So many days, one after the other."""
+    return _days(start, length)
 
 
 def _past(sentence: Sentence, at: int) -> Found | None:
@@ -464,6 +473,8 @@ def _whole_frame(sentence: Sentence, at: int, today: date) -> Found | None:
     word = sentence.word(place)
     if sentence.says(at, "week", "after", "next"):
         return Found((Day(_days(later(monday, 14), 7), FRAME),), at + 3)
+    if sentence.says(at, "weekend", "after", "next"):
+        return Found((Day(_days(later(monday, 19), 2), FRAME),), at + 3)
     if word in {"weekday", "weekdays", "workday", "workdays"} or sentence.says(at, "a", "weekday"):
         end = place + 1 + sentence.says(at, "a", "weekday")
         days = tuple(each for each in _days(today, 7) if each.weekday() < 5)

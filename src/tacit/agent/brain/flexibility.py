@@ -17,7 +17,7 @@ FLEXIBLE: Final = "flexible"
 SOMEWHAT: Final = "somewhat_flexible"
 NOT: Final = "not_flexible"
 
-_DIMENSIONS: Final = {
+DIMENSIONS: Final = {
     "date": "date", "dates": "date", "day": "date", "days": "date", "time": "time", "times": "time",
     "timing": "time", "hour": "time", "place": "location", "location": "location", "venue": "location",
     "where": "location", "when": "date", "format": "format",
@@ -37,7 +37,8 @@ _BESIDE: Final = (
     (("best",), SOMEWHAT), (("say",), SOMEWHAT),
 )  # fmt: skip
 _NAMED: Final = (
-    (("any", "day"), ("date",)), (("some", "day"), ("date",)), (("whichever", "day"), ("date",)),
+    (("any", "day"), ("date",)), (("one", "day"), ("date",)), (("some", "day"), ("date",)), (("whichever",
+    "day"), ("date",)),
     (("whatever", "day"), ("date",)), (("any", "date"), ("date",)), (("some", "time"), ("date", "time")),
     (("sometime",), ("date", "time")), (("any", "time"), ("time",)), (("anytime",), ("time",)),
     (("at", "any", "hour"), ("time",)), (("whenever",), ("date", "time")), (("anywhere",), ("location",)),
@@ -88,6 +89,6 @@ def _dimensions(sentence: Sentence, places: range) -> tuple[str, ...]:
         word = sentence.word(place)
         if word in {".", ",", ";", "!", "?", "but"}:
             break
-        if word in _DIMENSIONS:
-            found.append(_DIMENSIONS[word])
+        if word in DIMENSIONS:
+            found.append(DIMENSIONS[word])
     return tuple(dict.fromkeys(found))

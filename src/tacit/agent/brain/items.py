@@ -94,15 +94,31 @@ class Flex(NamedTuple):
     dimensions: tuple[str, ...] = ()
 
 
+class Except(NamedTuple):
+    """Times that are ruled out: on these dates, on these weekdays, or on all; all day, or in a part of it."""
+
+    dates: tuple[date, ...] = ()
+    weekdays: tuple[int, ...] = ()
+    part: Part | None = None
+
+
 class Past(NamedTuple):
     """Words about what was: not a time to arrange, and they stay in the rest."""
 
 
-Item = Day | ClockTime | Part | Length | Ahead | Zone | Doubt | Flex | Past
+Item = Day | ClockTime | Part | Length | Ahead | Zone | Doubt | Flex | Except | Past
 
 
 class Found(NamedTuple):
     """Items, and the place behind their words."""
 
     items: tuple[Item, ...]
+    end: int
+
+
+class Piece(NamedTuple):
+    """One item of a sentence with its words: from token `start` up to token `end`."""
+
+    item: Item
+    start: int
     end: int

@@ -52,9 +52,10 @@ class Sentence:
 
     __slots__ = ("_words", "text", "tokens")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, tokens: list[Token] | None = None) -> None:
+        """A sentence of all its tokens, or of those that are left of it."""
         self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = _tokens(text) if tokens is None else tokens
         self._words = [token.text if token.kind in _WORDY else "" for token in self.tokens]
 
     def __len__(self) -> int:
