@@ -103,6 +103,9 @@ async def test_the_owner_has_something_arranged_in_private_talk_and_no_value_is_
             assert "  - dietary: “" in told
             assert MARKER not in told
             assert "under way" not in (await ask(room, group, "threads", **PRIVATE))["data"]["text"]
+            unread = f"dinner with ben on {weekday(3)}, nothing over £30"
+            asked = (await ask(room, group, unread, **PRIVATE))["data"]["text"]
+            assert asked.startswith('I did not understand "nothing over £30".')
             assert "I cannot: " in (await ask(room, group, "dinner with nobody", **PRIVATE))["data"]["text"]
             assert (await ask(room, group, "help", **PRIVATE))["data"]["text"] == manners.HELP
             (open_one,) = (await socket.asked(folder, "threads", {}))["threads"]

@@ -297,6 +297,8 @@ def test_a_thread_can_be_changed_divided_and_stopped(people):
     assert anna.json("thread", "thr_none", code=1)["code"] == "unknown_thread"
     assert anna.json("ask", "dinner with somebody on Friday", code=1)["code"] == "who"
     assert anna.json("ask", "qwertz", "--to", "ben@localhost:1", code=1)["code"] == "unclear_request"
+    unread = anna.json("ask", "dinner with ben and Carol on Friday", "--to", "ben@localhost:1", code=1)
+    assert "“and Carol”" in unread["message"]
 
 
 @pytest.mark.spec("A2ACP-119")

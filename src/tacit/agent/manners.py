@@ -89,6 +89,12 @@ def told(asked: Order, found: Mapping[str, Any]) -> str:
             return f"I have begun ({_plain(found['thread_id'])}). “pending” says what it needs from you."
 
 
+def refused(code: str, message: str) -> str:
+    """What the owner is told of an order that is not carried out; a question is asked as it stands."""
+    words = message.translate(_QUOTED)
+    return f"{words}." if code == "unclear_request" else f"I cannot: {words}."
+
+
 def _pending(questions: list[dict[str, Any]]) -> str:
     if not questions:
         return "Nothing waits for you."

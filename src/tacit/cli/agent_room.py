@@ -163,7 +163,7 @@ class RoomAgent:
         try:
             found = await socket.asked(self._folder, order.command, dict(order.arguments))
         except Refused as refused:
-            return f"I cannot: {refused.message}."
+            return manners.refused(refused.code, refused.message)
         except (ConnectionError, Unavailable):
             return manners.AWAY
         return manners.told(order, found)

@@ -39,7 +39,7 @@ async def test_what_another_program_knows_of_the_calendar_is_used_and_nothing_be
 async def test_a_fact_that_was_not_released_leaves_in_no_other_words(tmp_path):
     async with pair(tmp_path) as (both, anna, ben):
         begun = await anna.ask(
-            "dinner with ben on Friday evening, topic PERSIMMON",
+            "dinner with ben on Friday evening to discuss PERSIMMON",
             facts={"calendar": {"available": [FREE]}, "fields": {"dietary": "PERSIMMON"}},
         )
         question = await both.question(anna, "consent")
@@ -91,7 +91,9 @@ async def test_facts_are_masked_in_the_prompt_that_reads_the_sentence_they_came_
     async with minds(tmp_path, anna=model) as (_both, anna, ben):
         fields = {"dietary": "no pork please", "health_info": "epilepsy, migraine"}
         text = "dinner with ben on Friday evening, no pork please, no shellfish at all, as of my epilepsy"
-        await anna.ask(text, [ben.me], facts={"fields": fields})
+        with pytest.raises(Refused, match="no shellfish at all"):
+            # The owner is asked about what no goal carries; the model has read the sentence by then.
+            await anna.ask(text, [ben.me], facts={"fields": fields})
         assert model.prompts
         for one in model.prompts:
             whole = (one.standing + one.words).casefold()

@@ -243,3 +243,14 @@ async def test_contacts_are_listed_judged_and_blocked_by_every_face_alike(tmp_pa
         assert blocked["blocked"]
         with pytest.raises(Refused, match="a decision is one of"):
             await calls.call(anna, "contact", {"who": ben.me, "decision": "marry"})
+
+
+@pytest.mark.spec("A2ACP-076")
+async def test_words_that_were_not_understood_are_asked_about_on_the_page(tmp_path):
+    async with alone(tmp_path) as (_agent, visitor, _clock):
+        await visitor.sign_in()
+        status, answer = await visitor.call(
+            "ask", text="dinner with ben unless it rains", to=["ben@localhost:1"]
+        )
+        assert (status, answer["error"]["code"]) == (400, "unclear_request")
+        assert "“unless it rains”" in answer["error"]["message"]

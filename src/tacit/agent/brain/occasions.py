@@ -115,6 +115,8 @@ OCCASIONS: Final = (
         "meeting", ("meeting", "meet", "appointment", "session", "one to one", "1:1", "see"), 60, _at(9, 18)
     ),
 )
+GENERAL: Final = frozenset({"meeting", "catch_up"})
+"""Kinds that say little: another kind named beside them is what is meant, as in "catch up over coffee"."""
 BY_NAME: Final = {event.name: event for event in OCCASIONS}
 MEETING: Final = BY_NAME["meeting"]
 _BY_WORDS: Final = {
@@ -128,6 +130,8 @@ _WEAK: Final = frozenset({"see", "meet", "meeting", "play", "ring", "phone", "ta
                           "drink", "session", "visit", "review", "training", "cycle", "demo"})  # fmt: skip
 """Words that also mean something else; another word for an event in the same sentence outweighs them."""
 
+_VERBS: Final = frozenset({"see", "meet", "play", "visit", "talk", "chat"})
+
 
 class Named(NamedTuple):
     """An event that a sentence names, and where: from word `start` up to `end`."""
@@ -136,6 +140,8 @@ class Named(NamedTuple):
     start: int
     end: int
     weak: bool
+    is_verb: bool = False
+    """Whether it says no more than that people do something: `play tennis`."""
 
 
 def named(words: Sequence[str]) -> list[Named]:
@@ -147,7 +153,8 @@ def named(words: Sequence[str]) -> list[Named]:
             phrase = tuple(words[at : at + length])
             if phrase in _BY_WORDS:
                 weak = length == 1 and phrase[0] in _WEAK
-                found.append(Named(_BY_WORDS[phrase], at, at + length, weak))
+                verb = length == 1 and phrase[0] in _VERBS
+                found.append(Named(_BY_WORDS[phrase], at, at + length, weak, verb))
                 at += length - 1
                 break
         at += 1

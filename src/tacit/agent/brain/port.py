@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from tacit.agent.brain.wish import ANYBODY, Addressees
 from tacit.base.errors import PeerFault
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Task:
     options: tuple[dict[str, Any], ...] = ()
     """For WRITE_PROPOSAL: the details of each option, best first; each value in them is cleared."""
     scene: Scene | None = None
+    addressees: Addressees = ANYBODY
+    """Whom a request goes to, by their names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,13 @@ from msgspec.structs import replace
 from tacit.agent.brain import numbers, occasions, placeholders, writing, zones
 from tacit.agent.brain.dates import contradictions
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Task, Thought
-from tacit.agent.brain.requests import PROJECTS, QUESTIONS, SCHEDULING, WHAT
+from tacit.agent.brain.requests import PROJECTS, QUESTIONS, SCHEDULING, WHAT, uncarried
 from tacit.agent.consent import aliases
 from tacit.agent.consent.tiers import DEFAULT, canonical
 from tacit.agent.negotiation import limits
-from tacit.agent.negotiation.goal import HANDOVER, INFORMATION, MEETING, Goal, Need
+from tacit.agent.negotiation.goal import DURATION, HANDOVER, INFORMATION, MEETING, Goal, Need
 from tacit.agent.packets import vocabulary
-from tacit.agent.spans import DAY, MINUTE, Span, merged
+from tacit.agent.spans import DAY, MINUTE, Span, merged, without
 from tacit.agent.zones import zone_of_owner
 from tacit.base.moment import Moment
 from tacit.base.quoting import shown
@@ -203,11 +203,15 @@ def _goal(task: Task, fields: Mapping[str, Any], base: Thought) -> Goal:
         flexibility=_flexibility(fields) | ruled.flexibility,
         unclear=_unclear(task, fields),
         details=ruled.details,
+        excluded=ruled.excluded,
     )
     made = _meeting(task, fields, ruled, common) if kind == MEETING else _other(task, fields, ruled, common)
     if any(placeholders.present(one) for one in _spoken(made)):
         raise MalformedAnswer("it names a value where none may stand")
-    return made
+    if task.kind != READ_REQUEST:
+        return made
+    left = uncarried(task.text, task.now, task.timezone, task.addressees, place=made.place)
+    return replace(made, spans=(), unclear=(*left, *made.unclear)) if left else made
 
 
 def _meeting(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -> Goal:
@@ -222,7 +226,9 @@ def _meeting(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -
     ):
         # Windows that were said as data are read by code.
         spans = ruled.spans
-    minutes = _integer(fields, "minutes")
+    spans = without(spans, ruled.excluded) if ruled.excluded else spans
+    stated = DURATION in ruled.details or DURATION in context
+    minutes = ruled.minutes if stated else _integer(fields, "minutes")
     longest = max(((one.end - one.start) // MINUTE for one in spans), default=24 * 60)
     wants = _wants(task, fields, occasions.wants(event), MEETING)
     return replace(

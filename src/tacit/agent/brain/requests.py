@@ -1,24 +1,32 @@
 """A person's sentence read into a goal, by rules (A2ACP-090): a meeting, a hand-over, a question, or unread.
 
-Whom it is for is said by address, elsewhere; names are passed over. The summary is made of the goal, never of
-the sentence, so that nothing slips out in it which a field would have been asked for. What cannot be read for
-certain is a question in `unclear` (A2ACP-076).
+Theory of operation. The time grammar reads the sentence first, then one reader for each kind of goal looks
+at the words that are left. Every reader reports which words its goal carries (`wish`, `coverage`); what no
+reader
+used and is not harmless is quoted in a question, and a goal with a question is never begun (A2ACP-076). So a
+negation, a second person, a limit, a condition, whatever it is, is understood or asked about.
+
+Whom it is for is said by address, elsewhere. The summary is made of the goal, never of the sentence, so that
+nothing slips out in it which a field would have been asked for. A wish about what is arranged already begins
+nothing (`matters`).
 """
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tacit.agent.brain import occasions, writing
-from tacit.agent.brain.dates import When, read_when
-from tacit.agent.brain.tokens import Sentence
-from tacit.agent.negotiation.goal import HANDOVER, INFORMATION, MEETING, REQUIRED, Goal, Need
+from msgspec.structs import replace
+
+from tacit.agent.brain import coverage, inquiries, matters, names, occasions, writing
+from tacit.agent.brain.dates import read_when
+from tacit.agent.brain.flexibility import DIMENSIONS
+from tacit.agent.brain.items import Day, Flex
+from tacit.agent.brain.wish import ANYBODY, Addressees, Wish
+from tacit.agent.negotiation.goal import DURATION, HANDOVER, INFORMATION, MEETING, REQUIRED, Goal, Need
+from tacit.agent.packets.formats import write_duration
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tacit.agent.spans import Span
     from tacit.base.moment import Moment
 
@@ -29,10 +37,15 @@ QUESTIONS: Final = "information"
 WHAT: Final = "What should be arranged: a meeting, a hand-over, or a question to ask?"
 WHICH_PROJECT: Final = "What is to be handed over?"
 WHICH_FIELD: Final = "What exactly should be asked?"
+WHICH_OF_THEM: Final = (
+    "Is one of these days meant, or each of them? Please say “or”, or ask for each by itself"
+)
 WITHOUT_DATE: Final = "the next 7 days"
 """Where a meeting is to be looked for when no day was named."""
 
 _POLITE: Final = (
+    ("is", "it", "possible", "to"), ("is", "there", "any", "chance", "of"), ("any", "chance", "of"),
+    ("is", "there", "a", "chance", "of"), ("would", "you", "mind"), ("i", "was", "wondering"),
     ("can", "you"), ("could", "you"), ("would", "you"), ("will", "you"), ("i", "want", "to"), ("i", "want",
     "you", "to"),
     ("i'd", "like", "to"), ("i", "would", "like", "to"), ("i'd", "like", "you", "to"), ("i", "need", "to"),
@@ -72,76 +85,105 @@ _WORK: Final = frozenset(
 _ARRANGES: Final = frozenset(
     {"arrange", "schedule", "organise", "organize", "plan", "book", "invite", "set", "find", "together",
     "with", "free",
-     "available", "reschedule", "appointment"}
-)  # fmt: skip
-_FREE: Final = frozenset(
-    {"free", "available", "availability", "up", "fancies", "wants", "time", "come", "join", "meet"}
-)
-_ASKS: Final = frozenset({"what", "where", "which", "who", "whose", "how", "whether", "if", "when", "why"})
-_SMALL: Final = frozenset(
-    {"the", "a", "an", "his", "her", "their", "your", "my", "our", "its", "is", "are", "was", "does", "do",
-    "did", "he",
-     "she", "they", "it", "to", "me", "us", "what", "which", "whether", "if", "please", "some", "any", "s",
-     "has", "have"}
+     "available", "appointment"}
 )  # fmt: skip
 _STOPS: Final = frozenset(
-    {"with", "for", "and", "or", "to", "about", "because", "so", "but", "on", "at", "in", "near", "by",
-    "from", ",", ".", "?",
-     "!", ";", ":", "please", "if", "then", "regarding", "re", "that", "must", "ideally", "preferably", "(",
-     ")", "around"}
+    {"with", "w", "for", "and", "or", "to", "about", "because", "so", "but", "on", "at", "in", "near", "by",
+     "from", ",", ".", "?", "!", ";", ":", "please", "if", "then", "regarding", "re", "that", "must",
+     "ideally",
+     "preferably", "(", ")", "around", "is", "are", "be", "has", "have", "it's", "i", "i'm", "i'll", "we",
+     "we'll",
+     "you", "he", "she", "they", "he's", "she's", "they're", "let's", "ask", "tell", "check", "make",
+     "can", "will",
+     "would", "should", "bring", "thanks"}
 )  # fmt: skip
+_PLACE_LEADS: Final = frozenset({"at", "in", "near", "somewhere", "around"})
+_TOPIC_LEADS: Final = (
+    ("to", "discuss"), ("to", "talk", "about"), ("to", "go", "over"), ("to", "review"), ("to", "talk",
+    "through"),
+    ("regarding",), ("about",), ("re",),
+)  # fmt: skip
+_TOPIC_STOPS: Final = frozenset({".", ",", "?", "!", ";", "with", "please", "at", "and", "or", "but"})
 _NO_PLACE: Final = frozenset(
     {"person", "all", "least", "case", "order", "touch", "advance", "once", "first", "last", "time",
     "times", "general",
-     "particular", "future", "turn", "total", "short", "it", "that", "this", "them", "us", "him", "her", "me"}
+     "particular", "future", "turn", "total", "short", "it", "that", "this", "them", "us", "him", "her",
+     "me", "latest", "earliest", "most", "my",
+     "our", "your", "their", "its", "mine", "ours", "yours", "hers", "theirs"}
 )  # fmt: skip
-_LONGEST_PHRASE: Final = 8
-_LONGEST_FIELD: Final = 48
 _MOST_PEOPLE: Final = 100
 _SHORTEST: Final = 15
 
 
-def read_request(text: str, now: Moment, zone: str) -> Goal:
-    """The goal in a sentence; one with `unclear` where it cannot be read for certain."""
-    when = read_when(text, now, zone)
-    said = _Said(Sentence(when.rest), _words(when.rest), _urgency(_words(text)))
-    goal = _handover(said, when, zone) or _question(said)
-    if goal is not None:
+def read_request(text: str, now: Moment, zone: str, addressees: Addressees = ANYBODY) -> Goal:
+    """The goal in a sentence; one with `unclear`, and no times, where it cannot be read for certain."""
+    goal, wish = read(text, now, zone, addressees)
+    unread = wish.coverage.unread()
+    if goal.unclear or not unread:
         return goal
-    found = _event(said, when)
+    return replace(goal, spans=(), unclear=(coverage.question(unread),))
+
+
+def read(text: str, now: Moment, zone: str, addressees: Addressees = ANYBODY) -> tuple[Goal, Wish]:
+    """The goal of those words that its readers understood, and the sentence, which knows of the others."""
+    wish = Wish(text, read_when(text, now, zone), addressees)
+    urgency = _urgency(wish)
+    begins = _behind_politeness(wish)
+    matter = matters.about(wish, wish.words[begins:])
+    if matter:
+        return _unread(matter, urgency), wish
+    goal = _handover(wish, urgency, zone) or _question(wish, begins, urgency)
+    if goal is not None:
+        return goal, wish
+    found = _event(wish)
     if found is None:
-        return Goal(
-            kind=MEETING, category=SCHEDULING, summary="Unread request", urgency=said.urgency, unclear=(WHAT,)
-        )
-    return _meeting(text, said, found, now, zone)
+        return _unread(WHAT, urgency), wish
+    return _meeting(text, wish, found, urgency, now, zone), wish
 
 
-class _Said(NamedTuple):
-    """The sentence without its words about time."""
-
-    sentence: Sentence
-    words: tuple[str, ...]
-    """One for each token: small words, figures as they stand."""
-    urgency: str
+def matter_in(text: str, now: Moment, zone: str) -> str:
+    """What the owner is told of a wish about what is arranged already; empty for any other."""
+    goal, _ = read(text, now, zone)
+    return goal.unclear[0] if goal.unclear and goal.unclear[0] in matters.ANSWERS else ""
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(token.text.lower() for token in Sentence(text).tokens)
+def uncarried(
+    text: str, now: Moment, zone: str, addressees: Addressees = ANYBODY, *, place: str = ""
+) -> tuple[str, ...]:
+    """What is to be asked whoever read the sentence: no other goal carries it than these readers' own.
+
+    A wish about what is arranged already, and words that turn something round, limit it or name somebody; not
+    a name in `place`.
+    """
+    goal, wish = read(text, now, zone, addressees)
+    if goal.unclear and goal.unclear[0] in matters.ANSWERS:
+        return goal.unclear[:1]
+    weighty = wish.coverage.weighty(place)
+    return (coverage.question(weighty),) if weighty else ()
 
 
-def _has(words: tuple[str, ...], phrases: Iterable[tuple[str, ...]]) -> tuple[int, int] | None:
-    """Where the first of these phrases stands, and the place behind it."""
-    for phrase in phrases:
-        for at in range(len(words) - len(phrase) + 1):
-            if words[at : at + len(phrase)] == phrase:
-                return at, at + len(phrase)
-    return None
+def _unread(question: str, urgency: str) -> Goal:
+    return Goal(
+        kind=MEETING, category=SCHEDULING, summary="Unread request", urgency=urgency, unclear=(question,)
+    )
 
 
-def _urgency(words: tuple[str, ...]) -> str:
-    if _has(words, _CALM):
-        return "low"
-    return "urgent" if _has(words, _URGENT) else "normal"
+def _urgency(wish: Wish) -> str:
+    calm, urgent = wish.all(_CALM), wish.all(_URGENT)
+    for start, end in (*calm, *urgent):
+        wish.use(start, end)
+    return "low" if calm else "urgent" if urgent else "normal"
+
+
+def _behind_politeness(wish: Wish) -> int:
+    at, gone = 0, True
+    while gone:
+        gone = False
+        for phrase in _POLITE:
+            if wish.words[at : at + len(phrase)] == phrase:
+                wish.use(at, at + len(phrase))
+                at, gone = at + len(phrase), True
+    return at
 
 
 # Meetings.
@@ -153,18 +195,30 @@ class _Meeting(NamedTuple):
     """Another kind of event would do as well."""
 
 
-def _event(said: _Said, when: When) -> _Meeting | None:
-    found = occasions.named(said.words)
-    strong = [each for each in found if not each.weak] or found[:1]
+def _event(wish: Wish) -> _Meeting | None:
+    """What is to be arranged; a word that names no kind of event beside one that does is passed over."""
+    named = occasions.named(wish.words)
+    strong = [each for each in named if not each.weak and each.event.name not in occasions.GENERAL]
+    strong = strong or [each for each in named if not each.weak] or named[:1]
+    for each in named:
+        if each.event.name in occasions.GENERAL or each.event is strong[0].event or each.is_verb:
+            wish.use(each.start, each.end)
     if strong:
-        either = len(strong) > 1 and "or" in said.words[strong[0].end : strong[1].start]
+        wish.use(strong[0].start, strong[0].end)
+        if strong[0].start and wish.words[strong[0].start - 1] == "over":
+            wish.use(strong[0].start - 1, strong[0].start)
+        either = len(strong) > 1 and "or" in wish.words[strong[0].end : strong[1].start]
+        if either:
+            wish.use(strong[0].end, strong[1].end)
         return _Meeting(strong[0].event, either)
-    if when.spans or when.unclear or when.flexible or _ARRANGES & set(said.words):
-        return _Meeting(occasions.MEETING, either=False) if said.words or when.spans or when.unclear else None
+    when = wish.when
+    if when.spans or when.unclear or when.flexible or _ARRANGES & set(wish.words):
+        arranges = wish.words or when.spans or when.unclear
+        return _Meeting(occasions.MEETING, either=False) if arranges else None
     return None
 
 
-def _meeting(text: str, said: _Said, found: _Meeting, now: Moment, zone: str) -> Goal:
+def _meeting(text: str, wish: Wish, found: _Meeting, urgency: str, now: Moment, zone: str) -> Goal:
     event = found.event
     when = read_when(text, now, zone, usual=event.hours, minutes=event.minutes)
     spans, flexibility = when.spans, dict(when.flexible)
@@ -176,21 +230,30 @@ def _meeting(text: str, said: _Said, found: _Meeting, now: Moment, zone: str) ->
         dated = writing.days_of(spans, zone)
     if found.either:
         flexibility.setdefault("format", "flexible")
-    place = _place(said) if event.place else ""
+    place = _place(wish) if event.place else ""
+    details = _details(wish)
+    if when.minutes:
+        details[DURATION] = write_duration(when.minutes)
+    wish.use_times()
+    for at, word in enumerate(wish.words):
+        if DIMENSIONS.get(word, "") in when.flexible:
+            wish.use(at, at + 1)
+    names.read_names(wish)
     return Goal(
         kind=MEETING,
         category=SCHEDULING,
         summary=f"{writing.title(event.name)}{dated}",
-        urgency=said.urgency,
+        urgency=urgency,
         event_type=event.name,
-        spans=spans,
+        spans=() if when.together else spans,
         minutes=when.minutes or _fitting(event.minutes, spans, exact=when.exact),
         place=place,
         flexibility=flexibility,
         wants=occasions.wants(event),
         offers=occasions.offers(event),
-        details=_details(said),
-        unclear=when.unclear,
+        details=details,
+        unclear=when.unclear or ((WHICH_OF_THEM,) if when.together else ()),
+        excluded=when.excluded,
     )
 
 
@@ -200,83 +263,102 @@ def _fitting(minutes: int, spans: tuple[Span, ...], *, exact: bool) -> int:
     return minutes if exact or not spans or longest >= minutes else max(longest, _SHORTEST)
 
 
-def _details(said: _Said) -> dict[str, Any]:
+def _details(wish: Wish) -> dict[str, Any]:
     details: dict[str, Any] = {}
-    size = _party_size(said)
+    size = _party_size(wish)
     if size:
         details["party_size"] = size
-    for words in (("to", "discuss"), ("to", "talk", "about"), ("regarding",), ("about",), ("re",)):
-        place = _has(said.words, (words,))
+    for lead in _TOPIC_LEADS:
+        place = wish.first((lead,))
         if place is not None:
-            topic = _phrase(
-                said, place[1], stops=frozenset({".", ",", "?", "!", ";", "with", "please", "at"})
-            )
-            if topic:
-                details["topic"] = topic
+            end = wish.phrase(place[1], _TOPIC_STOPS)
+            if end > place[1]:
+                details["topic"] = wish.written(place[1], end)
+                wish.use(place[0], end)
             break
     return details
 
 
-def _party_size(said: _Said) -> int:
+def _party_size(wish: Wish) -> int:
     """`for 4`, `party of six`, `the four of us`."""
-    for at in range(len(said.words)):
-        number = said.sentence.number(at) if said.words[at] not in {"a", "an"} else None
+    for at in range(len(wish.words)):
+        number = wish.sentence.number(at) if wish.words[at] not in {"a", "an"} else None
         if number is None or not 1 < number[0] <= _MOST_PEOPLE:
             continue
-        after = said.words[number[1] : number[1] + 2]
-        before = said.words[max(at - 2, 0) : at]
+        after = wish.words[number[1] : number[1] + 2]
+        before = wish.words[max(at - 2, 0) : at]
         counted = after[:1] in {("people",), ("persons",), ("guests",)} or after == ("of", "us")
-        if counted or before in {("party", "of"), ("table", "for")}:
+        if counted:
+            wish.use(at, number[1] + (2 if after == ("of", "us") else 1))
+            return number[0]
+        if before in {("party", "of"), ("table", "for")}:
+            wish.use(at - 2, number[1])
             return number[0]
         if before[-1:] == ("for",) and not (after and after[0].isalpha() and after[0] not in _STOPS):
+            wish.use(at, number[1])
             return number[0]
     return 0
 
 
-def _place(said: _Said) -> str:
-    """What follows `at`, `in` or `near`, as it was written, once the words about time are gone."""
-    for at, word in enumerate(said.words):
-        if word not in {"at", "in", "near", "somewhere", "around"} or said.words[at + 1 : at + 2] == ():
+def _place(wish: Wish) -> str:
+    """What follows `at`, `in` or `near`, as it was written, and what says more of it."""
+    for at, word in enumerate(wish.words):
+        if word not in _PLACE_LEADS or not _is_place(wish, at + 1, wish.phrase(at + 1, _STOPS)):
             continue
-        place = _phrase(said, at + 1, stops=_STOPS)
-        inner = [each for each in place.lower().split() if each not in {"the", "a", "an"}]
-        if inner and inner[0] not in _NO_PLACE and any(letter.isalpha() for letter in place):
-            return place
+        end = wish.phrase(at + 1, _STOPS)
+        while (
+            wish.words[end : end + 1] and wish.words[end] in {"at", "in", "near", "on"} and wish.touches(end)
+        ):
+            further = wish.phrase(end + 1, _STOPS)
+            if not wish.touches(end + 1) or not _is_place(wish, end + 1, further):
+                break
+            end = further
+        wish.use(at, end)
+        return wish.written(at + 1, end)
+    if wish.first((("in", "person"),)) is not None:
+        wish.use(*(wish.first((("in", "person"),)) or (0, 0)))
     return ""
 
 
-def _phrase(said: _Said, at: int, *, stops: frozenset[str]) -> str:
-    """Tokens up to one that stops, as they were written."""
-    end = at
-    while end < len(said.words) and end - at < _LONGEST_PHRASE and said.words[end] not in stops:
-        end += 1
-    if end == at:
-        return ""
-    tokens = said.sentence.tokens
-    return said.sentence.text[tokens[at].start : tokens[end - 1].end]
+def _is_place(wish: Wish, start: int, end: int) -> bool:
+    inner = [word for word in wish.words[start:end] if word not in {"the", "a", "an"}]
+    return (
+        bool(inner)
+        and inner[0] not in _NO_PLACE
+        and any(letter.isalpha() for word in inner for letter in word)
+    )
 
 
 # Hand-overs.
 
 
-def _handover(said: _Said, when: When, zone: str) -> Goal | None:
-    found = _has(said.words, _HANDS_OVER)
+def _handover(wish: Wish, urgency: str, zone: str) -> Goal | None:
+    found = wish.first(_HANDS_OVER)
     if found is None:
         return None
     at, end = found
-    if said.words[at:end] == ("hand",):
-        over = _has(said.words[end:], (("over",), ("off",)))
+    place = (end, wish.phrase(end, _STOPS))
+    if wish.words[at:end] == ("hand",):
+        over = next((each for each in wish.all((("over",), ("off",))) if each[0] >= end), None)
         if over is None:
             return None
-        project = _before(said, end, end + over[0]) or _phrase(said, end + over[1], stops=_STOPS)
-    else:
-        project = _phrase(said, end, stops=_STOPS) or _behind_a_name(said, end)
-    project = _without_articles(project)
-    if said.words[at] in {"transfer", "pass"} and not _WORK & set(project.lower().split()):
+        place = _before(wish, end, over[0]) or (over[1], wish.phrase(over[1], _STOPS))
+        end = over[1]
+        wish.use(*over)
+    elif place[0] == place[1]:
+        place = _behind_a_name(wish, end)
+    project = _without_articles(wish.written(*place))
+    if wish.words[at] in {"transfer", "pass"} and not _WORK & set(project.lower().split()):
         return None
+    wish.use(at, at + 1)
+    wish.use(*found)
+    wish.use(*place)
+    names.read_names(wish, "to")
+    when = wish.when
     details: dict[str, Any] = {"project": project} if project else {}
-    until = ""
-    if when.spans:
+    until, deadline = "", _deadline(wish)
+    if deadline:
+        wish.use_times(Day, Flex)
         last = writing.last_day(when.spans, zone)
         details["deadline"] = last.isoformat()
         until = f" by {writing.spoken(last)}"
@@ -284,8 +366,8 @@ def _handover(said: _Said, when: When, zone: str) -> Goal | None:
         kind=HANDOVER,
         category=PROJECTS,
         summary=f"Hand-over of a project{until}",
-        urgency=said.urgency,
-        spans=when.spans,
+        urgency=urgency,
+        spans=when.spans if deadline else (),
         flexibility=when.flexible,
         wants=(occasions.TAKES, occasions.TAKES_WHEN),
         offers=("project_details",),
@@ -294,23 +376,26 @@ def _handover(said: _Said, when: When, zone: str) -> Goal | None:
     )
 
 
-def _before(said: _Said, at: int, over: int) -> str:
+def _deadline(wish: Wish) -> bool:
+    """Whether the times that were read say by when: one naming of days, and no beginning."""
+    named = [piece for piece in wish.when.pieces if isinstance(piece.item, Day)]
+    begins = any(wish.coverage.word(piece.start) in {"after", "since", "from", "starting"} for piece in named)
+    return bool(wish.when.spans) and len(named) == 1 and not begins
+
+
+def _before(wish: Wish, at: int, over: int) -> tuple[int, int] | None:
     """The project of `hand the website over`; a single name there is whom it goes to."""
-    words = [word for word in said.words[at:over] if word not in _SMALL]
-    if not words or said.words[at] not in {"the", "my", "our", "this", "all"}:
-        return ""
-    tokens = said.sentence.tokens
-    return said.sentence.text[tokens[at].start : tokens[over - 1].end]
+    named = over > at and wish.words[at] in {"the", "my", "our", "this", "all"}
+    return (at, over) if named and over > at + 1 else None
 
 
-def _behind_a_name(said: _Said, at: int) -> str:
+def _behind_a_name(wish: Wish, at: int) -> tuple[int, int]:
     """The project of `hand over to Bob the website project`."""
-    if said.words[at : at + 1] != ("to",):
-        return ""
-    for place in range(at + 2, min(at + 5, len(said.words))):
-        if said.words[place] in {"the", "my", "our"}:
-            return _phrase(said, place, stops=_STOPS)
-    return ""
+    if wish.words[at : at + 1] == ("to",):
+        for place in range(at + 2, min(at + 5, len(wish.words))):
+            if wish.words[place] in {"the", "my", "our"}:
+                return place, wish.phrase(place, _STOPS)
+    return at, at
 
 
 def _without_articles(phrase: str) -> str:
@@ -323,114 +408,16 @@ def _without_articles(phrase: str) -> str:
 # Questions.
 
 
-def _question(said: _Said) -> Goal | None:
-    asked = _asked(_nameless(said))
-    if asked is None:
+def _question(wish: Wish, begins: int, urgency: str) -> Goal | None:
+    field = inquiries.read_question(wish, begins)
+    if field is None:
         return None
-    field = field_name(asked)
     spaced = field.replace("_", " ")
     return Goal(
         kind=INFORMATION,
         category=QUESTIONS,
         summary=f"Question: {spaced}" if field else "Question",
-        urgency=said.urgency,
+        urgency=urgency,
         wants=(Need(field, f"This is what is asked: {spaced}", REQUIRED),) if field else (),
         unclear=() if field else (WHICH_FIELD,),
     )
-
-
-def _nameless(said: _Said) -> tuple[str, ...]:
-    """The words without a name behind `does` or `is`: "where does Bob live" asks where somebody lives."""
-    verbs = {"does", "do", "did", "is", "has"}
-    return tuple(
-        word
-        for at, word in enumerate(said.words)
-        if not (
-            at
-            and said.words[at - 1] in verbs
-            and said.sentence.tokens[at].written.istitle()
-            and "'" not in word
-        )
-    )
-
-
-def _asked(words: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The words that say what is asked; None where a sentence asks for nothing, or to meet."""
-    words = _impolite(words)
-    if not words:
-        return None
-    first = words[0]
-    if first == "ask":
-        return _asked_of_somebody(words)
-    if first in {"what", "what's", "whats", "which", "who", "whose", "where", "how", "when", "does", "is"}:
-        if first in {"when", "is", "does", "where", "how"} and _FREE & set(words):
-            return None
-        if first in {"how", "what"} and words[1:2] == ("about",):
-            return None
-        if first == "when" and words[1:2] in {("is",), ("are",)}:
-            return words[2:]
-        return words[1:] if first not in {"does", "is", "where", "how", "when", "who"} else words
-    if (
-        words[:2] == ("find", "out")
-        or first in {"get", "request", "need"}
-        or words[:2] in {("i", "need"), ("tell", "me")}
-    ):
-        rest = words[2:] if words[:2] in {("find", "out"), ("i", "need"), ("tell", "me")} else words[1:]
-        owned = any(word.endswith("'s") for word in rest) or "from" in rest or words[:2] == ("find", "out")
-        return _if_no_event(_until(rest, {"from"})) if owned else None
-    return None
-
-
-def _asked_of_somebody(words: tuple[str, ...]) -> tuple[str, ...] | None:
-    for at in range(1, min(len(words), 7)):
-        if words[at] in {"for", "about"}:
-            return _if_no_event(words[at + 1 :])
-        if words[at] in _ASKS:
-            if words[at] in {"whether", "if", "when"} and _FREE & set(words[at:]):
-                return None
-            return words[at:] if words[at] not in {"what", "which"} else words[at + 1 :]
-        if words[at : at + 2] in {("to", "send"), ("to", "give"), ("to", "tell"), ("to", "share")}:
-            return _if_no_event(words[at + 2 :])
-        if words[at] == "to":
-            return None
-    return None
-
-
-def _if_no_event(words: tuple[str, ...]) -> tuple[str, ...] | None:
-    """`ask Bob for lunch` asks to meet; `ask Bob for the lunch menu` asks for a menu."""
-    trimmed = tuple(word for word in words if word.isalpha() or "'" in word or "-" in word)
-    found = occasions.named(trimmed)
-    return None if found and found[-1].end == len(trimmed) else words
-
-
-def _until(words: tuple[str, ...], stops: set[str]) -> tuple[str, ...]:
-    end = next((at for at, word in enumerate(words) if word in stops), len(words))
-    return words[:end]
-
-
-def _impolite(words: tuple[str, ...]) -> tuple[str, ...]:
-    gone = True
-    while gone:
-        gone = False
-        for phrase in _POLITE:
-            if words[: len(phrase)] == phrase:
-                words, gone = words[len(phrase) :], True
-    return words
-
-
-def field_name(words: tuple[str, ...]) -> str:
-    """`shirt_size` of "Bob's shirt size": small ASCII letters and figures, names and small words left out."""
-    kept: list[str] = []
-    for word in words:
-        if word in {".", "?", "!", ",", ";"} and kept:
-            break
-        if word in _SMALL or word.endswith("'s"):
-            continue
-        plain = unicodedata.normalize("NFKD", word.replace("'", "")).encode("ascii", "ignore").decode()
-        plain = "".join(letter for letter in plain.lower() if letter.isalnum())
-        if plain:
-            kept.append(plain)
-    name = "_".join(kept)
-    while len(name) > _LONGEST_FIELD and "_" in name:
-        name = name.rpartition("_")[0]
-    return name[:_LONGEST_FIELD]

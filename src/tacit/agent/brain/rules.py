@@ -19,7 +19,14 @@ from tacit.agent.brain.port import (
     Task,
     Thought,
 )
-from tacit.agent.brain.requests import PROJECTS, QUESTIONS, SCHEDULING, WITHOUT_DATE, read_request
+from tacit.agent.brain.requests import (
+    PROJECTS,
+    QUESTIONS,
+    SCHEDULING,
+    WITHOUT_DATE,
+    read_request,
+)
+from tacit.agent.brain.wish import turned_round
 from tacit.agent.negotiation.goal import HANDOVER, INFORMATION, MEETING, Goal
 from tacit.agent.zones import zone_named
 from tacit.base.errors import Bug
@@ -74,7 +81,7 @@ class Rules:
     async def think(self, task: Task) -> Thought:
         """The thought for a task; nothing is awaited."""
         if task.kind == READ_REQUEST:
-            goal = read_request(task.text, task.now, task.timezone)
+            goal = read_request(task.text, task.now, task.timezone, task.addressees)
             return Thought(goal=goal, confidence=0.5 if goal.unclear else 1.0)
         if task.kind == READ_PACKET:
             goal = self._of_packet(task)
@@ -144,7 +151,8 @@ class Rules:
                 ambiguous_zone=not zone,
             )  # fmt: skip
             if when.spans or when.unclear:
-                return when.spans, tuple(dict.fromkeys([*wrong, *when.unclear]))
+                turned = turned_round(words, when)
+                return () if turned else when.spans, tuple(dict.fromkeys([*wrong, *when.unclear, *turned]))
         spans = read_when(WITHOUT_DATE, task.now, task.timezone, usual=event.hours).spans
         return ((), tuple(wrong)) if wrong else (spans, ())
 

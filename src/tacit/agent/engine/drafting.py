@@ -27,6 +27,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from tacit.agent.brain import numbers
+from tacit.agent.brain.requests import SCHEDULING, WHAT
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent import values
 from tacit.agent.consent.tiers import Tier, canonical, tier
@@ -95,9 +96,14 @@ class Drafted:
 def goal_of(read: Goal | None, intent: Fields, context: Mapping[str, Any], needs: Sequence[Need]) -> Goal:
     """The goal of a program's wish: what a brain read in its words, with the fields that it names.
 
-    Words in which nothing to arrange was found are plain context, told and asked as they are.
+    Words in which nothing to arrange was found are plain context, told and asked as they are. Where a time
+    is to
+    be found, words that were not understood are refused: what the program means by them is for it to say.
     """
     plain = Goal(kind=INFORMATION, category=str(intent["category"]), summary=str(intent["summary"]))
+    schedules = plain.category in {SCHEDULING, grouping.CATEGORY}
+    if schedules and read is not None and read.unclear and read.unclear != (WHAT,):
+        raise Refused("unclear_request", read.unclear[0], row="A2ACP-076")
     arranged = read is not None and read.kind == MEETING and not read.unclear
     goal = cast("Goal", read) if arranged else plain
     named = tuple(one for one in context if one != "flexibility")

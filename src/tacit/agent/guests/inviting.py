@@ -13,7 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.brain.requests import read_request
+from msgspec.structs import replace
+
+from tacit.agent.brain.requests import read
 from tacit.agent.brain.writing import spoken, title
 from tacit.agent.calendars.entry import entry
 from tacit.agent.consent import filter as consent
@@ -105,7 +107,9 @@ def invite(ws: Workspace, asked: GuestWish, zone: str, guest_id: str, secret: by
     packet_id = packet.identifier("pkt_", ws.draw(17))
     address = f"guest:{guest_id}"
     until = Moment(ws.now + asked.days * DAY)
-    goal = read_request(asked.text, ws.now, zone)
+    # A letter says more than a request and goes as it is; no time is made of words that were turned round.
+    goal, wish = read(asked.text, ws.now, zone)
+    goal = replace(goal, spans=()) if wish.coverage.weighty(goal.place) else goal
     told, bases = _cleared(ws, asked, goal, address, thread_id, packet_id)
     hub = _hub(ws, asked.group) if asked.group else None
     shown = _question(ws, asked, goal, told, zone, packet_id, until)

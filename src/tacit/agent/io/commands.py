@@ -150,14 +150,32 @@ class Commands(Settings):
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
     async def goal(
-        self, text: str, peer: str = "", thread_id: str = "", begins: str = "", facts: Fields | None = None
+        self,
+        text: str,
+        peer: str = "",
+        thread_id: str = "",
+        begins: str = "",
+        facts: Fields | None = None,
+        others: Sequence[str] = (),
     ) -> Goal:
-        """What a sentence asks for: of a new thread with somebody, or in one that there is."""
+        """What a sentence asks for: of somebody or of `others` in a new thread, or in one that there is."""
         ws = self.workspace()
         thread = ws.thread(thread_id) if thread_id else None
         about = thread.peer if thread is not None else peer
+        to = (
+            [one for one in members_of(ws, thread) if one != self.me]
+            if thread is not None
+            else others or [peer]
+        )
         scene = scene_of(ws, about, thread, begins=begins, facts=facts) if ws.minded else None
-        task = port.Task(port.READ_REQUEST, ws.now, self.outside.zone(), text=text, scene=scene)
+        task = port.Task(
+            port.READ_REQUEST,
+            ws.now,
+            self.outside.zone(),
+            text=text,
+            scene=scene,
+            addressees=people.addressed(self, to),
+        )
         thought = await self.think(task)
         if thought.goal is None or (thought.ask_owner and not thought.goal.unclear):
             raise Refused("unclear_request", UNREAD, row="A2ACP-084")
@@ -165,22 +183,7 @@ class Commands(Settings):
 
     def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
-        if len(to) > 1:
-            raise Refused("not_supported", "a program asks one person at a time", row="A2ACP-266")
-        if to:
-            return str(address.parse_typed(to[0]))
-        words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
-        known = [row[0] for row in self.post.store.rows("SELECT address FROM contacts WHERE welcome=1")]
-        labels = {one: label.label for one, label in self.outside.policy().overrides.items()}
-        found = [
-            one
-            for one in known
-            if address.parse(one).username.casefold() in words
-            or (labels.get(one, "").casefold() or "\0") in words
-        ]
-        if len(found) != 1:
-            raise Refused("who", "say with whom: --to NAME@RELAY", row="A2ACP-020")
-        return found[0]
+        return people.addressee(self, text, to)
 
     def _state(self, thread_id: str) -> Fields:
         return {"thread_id": thread_id, "state": self.journal.book.threads[thread_id].state.value}

@@ -39,7 +39,7 @@ async def ask(
     ws = agent.workspace()
     membership.chosen(ws.me, others)
     group_id = packet.identifier("thr_", ws.draw(17))
-    goal = await agent.goal(text, begins=group_id)
+    goal = await agent.goal(text, begins=group_id, others=others)
     await agent.decide(
         lambda ws: grouping.begin(
             ws,

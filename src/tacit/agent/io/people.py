@@ -2,18 +2,71 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.agent.brain.coverage import HARMLESS
+from tacit.agent.brain.requests import matter_in
+from tacit.agent.brain.wish import Addressees
 from tacit.agent.io import finding
 from tacit.base.errors import Refused
 from tacit.wire import address
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from tacit.agent.io.commands import Commands
     from tacit.agent.packets.packet import Fields
 
 SHOW: Final = "show"
 DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock", "remove")
+
+
+def addressee(agent: Commands, text: str, to: Sequence[str]) -> str:
+    """Whom a wish is for: the address given, or the one contact whose name the sentence has."""
+    if len(to) > 1:
+        raise Refused("not_supported", "a program asks one person at a time", row="A2ACP-266")
+    if to:
+        return str(address.parse_typed(to[0]))
+    words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
+    found = [who for who in _welcome(agent) if _user(who) in words or (_label(agent, who) or "\0") in words]
+    if len(found) == 1:
+        return found[0]
+    matter = matter_in(text, agent.clock.now(), agent.outside.zone())
+    if matter:
+        raise Refused("unclear_request", matter, row="A2ACP-076")
+    if found:
+        named = " and ".join(_user(who) for who in found)
+        raise Refused("who", f"you name {named}: say with whom, --to NAME@RELAY for each", row="A2ACP-020")
+    raise Refused("who", "say with whom: --to NAME@RELAY", row="A2ACP-020")
+
+
+def addressed(agent: Commands, peers: Iterable[str]) -> Addressees:
+    """By which names those are known whom a wish goes to, and which names are other contacts'."""
+    to = tuple(dict.fromkeys(peers))
+    names = frozenset(name for who in to for name in _names(agent, who))
+    others = frozenset(name for who in _welcome(agent) if who not in to for name in _names(agent, who))
+    return Addressees(names, others - names, several=len(to) > 1)
+
+
+def _names(agent: Commands, who: str) -> list[str]:
+    """The words by which somebody may be called."""
+    label = _label(agent, who).split()
+    words = label if len(label) == 1 else [word for word in label if word not in HARMLESS]
+    return [*words, *re.split(r"[._-]+", _user(who))]
+
+
+def _welcome(agent: Commands) -> list[str]:
+    return [str(row[0]) for row in agent.post.store.rows("SELECT address FROM contacts WHERE welcome=1")]
+
+
+def _user(who: str) -> str:
+    return address.parse(who).username.casefold()
+
+
+def _label(agent: Commands, who: str) -> str:
+    override = agent.outside.policy().overrides.get(who)
+    return override.label.casefold() if override is not None else ""
 
 
 async def me(agent: Commands) -> Fields:

@@ -98,15 +98,20 @@ async def _begin(agent: Commands, given: Given, said: Fields, needs: list[Need])
         raise Refused("bad_command", "a new thread needs `to` and `intent`; an open one its `thread_id`")
     summary = str(intent["summary"])
     peer = people.accepted(agent, agent.addressee(summary, [str(given["to"])]))
-    task = port.Task(port.READ_REQUEST, agent.clock.now(), agent.outside.zone(), text=summary)
-    read = (await agent.think(task)).goal
-    goal = drafting.goal_of(read, intent, said, needs)
+    goal = drafting.goal_of(await _read(agent, summary, [peer]), intent, said, needs)
     values = {name: value for name, value in said.items() if name != "flexibility"}
     known: Fields = {"fields": values} if values else {}
     urgent = goal.urgency == "urgent"
     thread_id = await agent.decide(lambda ws: drafting.begin(ws, goal, peer, known, urgent=urgent))
     await _opened(agent, [thread_id])
     return _stands(agent, thread_id)
+
+
+async def _read(agent: Commands, summary: str, to: list[str]) -> Goal | None:
+    """What a brain makes of the words with which a program begins something."""
+    zone, addressees = agent.outside.zone(), people.addressed(agent, to)
+    task = port.Task(port.READ_REQUEST, agent.clock.now(), zone, text=summary, addressees=addressees)
+    return (await agent.think(task)).goal
 
 
 async def begin_group(agent: Commands, given: Given) -> Fields:
@@ -116,8 +121,7 @@ async def begin_group(agent: Commands, given: Given) -> Fields:
     others = [people.accepted(agent, one) for one in named]
     membership.chosen(agent.me, others)
     summary = str(intent["summary"])
-    task = port.Task(port.READ_REQUEST, agent.clock.now(), agent.outside.zone(), text=summary)
-    goal = drafting.goal_of((await agent.think(task)).goal, intent, {}, ())
+    goal = drafting.goal_of(await _read(agent, summary, others), intent, {}, ())
     begun: str = await agent.decide(
         lambda ws: drafting.begin_group(
             ws,

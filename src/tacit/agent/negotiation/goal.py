@@ -16,6 +16,9 @@ MEETING: Final = "meeting"
 HANDOVER: Final = "handover"
 INFORMATION: Final = "information"
 
+DURATION: Final = "duration"
+"""Among a goal's details: the length that its owner named, which binds whoever proposes."""
+
 REQUIRED: Final = "required"
 HELPFUL: Final = "helpful"
 NICE_TO_HAVE: Final = "nice_to_have"
@@ -50,7 +53,9 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
     offers: tuple[str, ...] = ()
     """Fields of our own that matter here, in the packets' words."""
     details: dict[str, Any] = {}
-    """What the sentence says beyond that and may travel: `party_size`, `topic`, `deadline`."""
+    """What the sentence says beyond that and may travel: `party_size`, `topic`, `duration`, `deadline`."""
+    excluded: tuple[Span, ...] = ()
+    """What was ruled out, within the weeks that may be looked at: no time of ours, whoever proposes it."""
     unclear: tuple[str, ...] = ()
     """What could not be read for certain, each as a question to whoever said it."""
     by_program: bool = False

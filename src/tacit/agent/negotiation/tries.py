@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from tacit.agent.negotiation.goal import DURATION
 from tacit.agent.negotiation.options import Option, options
 from tacit.agent.spans import Span, merged, without
 from tacit.agent.zones import days_of, moment_at, moved, zone_of_owner
@@ -222,7 +223,8 @@ def _another_format(goal: Goal, zone: ZoneInfo, looker: _Looker) -> Try:
     if known is None:
         return Try(OTHER_FORMAT, "", (), ("format",), why_failed=NO_OTHER)
     other, hours, minutes = known
-    changed = msgspec.structs.replace(goal, event_type=other, minutes=minutes or goal.minutes)
+    minutes = goal.minutes if DURATION in goal.details else minutes or goal.minutes
+    changed = msgspec.structs.replace(goal, event_type=other, minutes=minutes)
     days = set(days_of(goal.spans, zone))
     same_days = tuple(_hours(day, hours, zone) for day in sorted(days))
     first = looker.look(OTHER_FORMAT, changed, same_days, ("format", "time"))
