@@ -178,10 +178,12 @@ def _proposal(proposal: Fields) -> list[str]:
     by = "your agent" if proposal.get("by") == "us" else "their agent"
     what = offer(proposal.get("details") or {})
     lines = [f"  {bold(what)}"] if what else []
+    lines += _not_as_asked(proposal)
     lines.append(f"  {by}: {quoted(proposal.get('summary') or '')}")
     for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
         instead = offer(other.get("details") or {})
         lines.append(f"  --alternative {number}: {instead} {quoted(other.get('summary') or '')}")
+        lines += _not_as_asked(other)
     for action in cast("list[Fields]", proposal.get("actions") or []):
         ours = action["executor"] == "us"
         line = f"  then {label(action['action'])}, by {'your agent' if ours else 'theirs'}"
@@ -190,6 +192,13 @@ def _proposal(proposal: Fields) -> list[str]:
             line += styled(f"; it cannot be undone: --tick {ticked}", "red")
         lines.append(line)
     return lines
+
+
+def _not_as_asked(offered: Fields) -> list[str]:
+    """What of it is not as the owner asked."""
+    return [
+        styled(f"    {plain(one)}", "yellow") for one in cast("list[str]", offered.get("not_as_asked") or [])
+    ]
 
 
 def _answer(one: Fields) -> str:

@@ -26,6 +26,8 @@ export interface Alternative {
   summary?: string;
   reason?: string;
   details?: Record<string, unknown>;
+  /** What of it is not as its owner asked, each as a sentence. */
+  not_as_asked?: string[];
 }
 
 export interface Proposal extends Alternative {

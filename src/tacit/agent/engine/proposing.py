@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tacit.agent.brain import writing
 from tacit.agent.consent.aliases import GENERAL_LOCATION
 from tacit.agent.consent.tiers import canonical
-from tacit.agent.engine import planning, recalling, remembering, responses, sending
+from tacit.agent.engine import differing, planning, recalling, remembering, responses, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import list_shown
 from tacit.agent.engine.view import AVAILABILITY, view_of
@@ -368,7 +368,8 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
             "alternatives": [
                 # What a yes to it confirms, which is not what its words say alone.
                 {"summary": one.get("summary"), "reason": one.get("reason"), "details": _over(found, one)}
-                for one in listed
+                | _not_as_asked(ws, thread, number)
+                for number, one in enumerate(listed)
             ],
             "reasoning": body.get("reasoning"),
             "actions": [
@@ -381,11 +382,19 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
                 for one in (standing.actions if standing else ())
             ],
             "by": standing.side if standing else "",
+            **_not_as_asked(ws, thread),
         },
         "choices": choices,
         "excuses": dict(EXCUSES),
         **({"remembered": rests} if rests else {}),
     }
+
+
+def _not_as_asked(ws: Workspace, thread: Thread, choice: int = MAIN) -> Fields:
+    slot = slot_of(chosen_details(ws, thread, choice), ws)
+    countered = any(one.get("kind") == "countered" for one in recalling.remembered(ws, thread))
+    found = differing.differences(view_of(ws, thread), slot, elsewhere=countered)
+    return {"not_as_asked": found} if found else {}
 
 
 EXCUSES: Final = {"again": writing.excuse(again=True), "leave": writing.excuse(again=False)}

@@ -5,11 +5,13 @@ The parts of a turn that need the outside, calendars and a brain, are asked for 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.agent.engine import asking, concluding, considering, grouping
 from tacit.agent.engine.members import hub_of, is_hub
 from tacit.agent.engine.view import view_of
+from tacit.agent.spans import merged
 from tacit.agent.threads import records
 from tacit.agent.threads.groups import LEFT_OUT
 from tacit.agent.threads.state import LEG
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
 
 def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
     """What code can say before a brain writes a word."""
+    view = view_of(ws, thread)
+    if busy is not None and view.goal is not None:
+        # What our owner ruled out is no time of ours, whatever the calendars say.
+        busy = replace(busy, spans=merged((*busy.spans, *view.goal.excluded)))
     if asking.opens(thread) or is_hub(thread):
-        view = view_of(ws, thread)
         # In a group the others are asked before anything of our own times is said.
         windows = None if thread.role == LEG else considering.our_windows(ws, view, busy)
         return considering.Outlook(thread.consider, view, considering.Answers(), (), windows, busy)

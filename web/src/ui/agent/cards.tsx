@@ -447,6 +447,11 @@ function Offer({ of: offered, ours }: { of: Alternative; ours: boolean }): VNode
         </span>
       ))}
       {when !== "" && summary !== "" && <Words class="soft" ours={ours} text={summary} />}
+      {(offered.not_as_asked ?? []).map((said) => (
+        <span class="differs" key={said}>
+          {plain(said)}.
+        </span>
+      ))}
     </span>
   );
 }
