@@ -171,7 +171,7 @@ def test_the_asker_names_a_declined_field_again_once_and_only_with_another_purpo
     )
     both.anna.settle()
     for number, text, expected in (
-        (1, "game dinner with ben on Saturday", 1),
+        (1, "supper with ben on Saturday", 1),
         (2, "dinner with ben on Sunday", 0),
     ):
         goal = both.anna.goal(text)
