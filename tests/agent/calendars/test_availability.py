@@ -62,6 +62,9 @@ def test_each_stretch_gives_its_longest_window_before_any_gives_a_second():
 
 def test_answers_of_several_calendars_are_one():
     one = Busy((minutes(0, 10),), ("a",))
-    two = Busy((minutes(5, 20),), ("a", "b"), complete=False)
-    assert together((one, two)) == Busy((minutes(0, 20),), ("a", "b"), complete=False)
+    two = Busy((minutes(5, 20),), ("a", "b"))
+    assert together((one, two)) == Busy((minutes(0, 20),), ("a", "b"))
+    # Where a calendar cannot be read, the notices are of that one: the rest decides nothing then.
+    unread = Busy((minutes(30, 40),), ("c",), complete=False)
+    assert together((one, unread)) == Busy((minutes(0, 10), minutes(30, 40)), ("c",), complete=False)
     assert together(()) == Busy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 
 import aiohttp
@@ -11,6 +12,7 @@ from tests.agent.calendars import radicale
 from tests.agent.calendars.texts import at, calendar, event, shown, span
 
 from tacit.agent.calendars import ics
+from tacit.agent.calendars.busy import Busy
 from tacit.agent.calendars.entry import entry
 from tacit.agent.calendars.io import caldav
 from tacit.agent.calendars.io.caldav import CalDav
@@ -125,8 +127,48 @@ async def test_an_address_without_a_calendar_is_missing(server):
     nothing = client(server, f"{server.url}/{radicale.USER}/nothing/")
     with pytest.raises(Refused, match="calendar_missing"):
         await nothing.busy(MARCH)
-    with pytest.raises(Refused, match="calendar_missing"):
-        await client(server, f"{server.url}/{radicale.USER}/").check()
+
+
+WEDDING = calendar(event("DTSTART:20260328T120000Z", "DTEND:20260328T235900Z", uid="wedding"))
+
+
+@pytest.mark.spec("A2ACP-077")
+@pytest.mark.parametrize("path", ["/", "", f"/{radicale.USER}/", f"/{radicale.USER}"])
+async def test_the_address_of_a_server_or_an_account_is_no_empty_calendar(server, path):
+    """A report about one of these is answered with an empty list, while a wedding stands in a calendar below."""
+    url = server.calendar(f"account{len(path)}", wedding=WEDDING)
+    account = client(server, server.url + path)
+    with pytest.raises(Refused, match="not_a_calendar"):
+        await account.busy(MARCH)
+    with pytest.raises(Refused) as refused:
+        await account.first_read(MARCH)
+    assert refused.value.code == "not_a_calendar"
+    assert url in refused.value.message, "what to add instead is said"
+    assert (await client(server, url).first_read(MARCH)).spans
+
+
+async def test_a_wrong_address_on_a_server_is_told_which_calendars_there_are(server):
+    url = server.calendar("known", wedding=WEDDING)
+    for path in (f"/{radicale.USER}/nothing/", f"/{radicale.USER}/known/wedding.ics"):
+        with pytest.raises(Refused) as refused:
+            await client(server, server.url + path).first_read(MARCH)
+        assert refused.value.code in {"calendar_missing", "not_a_calendar"}
+        assert url in refused.value.message
+
+
+async def test_a_list_of_tasks_is_no_calendar_without_events(server):
+    url = f"{server.url}/{radicale.USER}/tasks/"
+    tasks = (
+        '<C:mkcalendar xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><set><prop>'
+        '<C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set>'
+        "</prop></set></C:mkcalendar>"
+    )
+    server._request("MKCALENDAR", url, tasks.encode())
+    with pytest.raises(Refused, match="not_a_calendar"):
+        await client(server, url).busy(MARCH)
+    with pytest.raises(Refused) as refused:
+        await client(server, f"{server.url}/{radicale.USER}/").first_read(MARCH)
+    assert "/tasks/" not in refused.value.message
 
 
 async def test_a_server_that_is_down_is_unavailable_until_it_is_back(tmp_path):
@@ -186,7 +228,11 @@ async def answering(answer, tmp_path, **more):
 
 
 def fixed(status: int, text: str = "", **headers: str):
-    async def answer(_: web.Request) -> web.Response:
+    """A calendar whose report is answered so; what is no answer to a report is the answer to everything."""
+
+    async def answer(request: web.Request) -> web.Response:
+        if status == 207 and request.method == "PROPFIND":
+            return web.Response(status=207, text=CALENDAR)
         return web.Response(status=status, text=text, headers=headers)
 
     return answer
@@ -201,13 +247,21 @@ GOOD = (
     + calendar(event("DTSTART:20260327T180000Z", "DURATION:PT1H")).decode()
     + "</C:calendar-data></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
 )
+CALENDAR = multi(
+    "<response><href>/cal/</href><propstat><prop><resourcetype><collection/><C:calendar/></resourcetype></prop>"
+    "<status>HTTP/1.1 200 OK</status></propstat></response>"
+)
+FOLDER = CALENDAR.replace("<C:calendar/>", "")
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><multistatus xmlns="DAV:">&b;</multistatus>'
 
 ANSWERS = [
     (fixed(500), Unavailable, ""), (fixed(503), Unavailable, ""), (fixed(429), Unavailable, ""),
     (fixed(423), Unavailable, ""), (fixed(401), Refused, "calendar_denied"), (fixed(403), Refused, "calendar_denied"),
     (fixed(404), Refused, "calendar_missing"), (fixed(400), Refused, "calendar_refused"),
-    (fixed(405), Refused, "calendar_refused"), (fixed(200, "hello"), Refused, "calendar_refused"),
+    (fixed(405), Refused, "not_a_calendar"), (fixed(501), Refused, "not_a_calendar"),
+    (fixed(200, "<html>Log in</html>"), Refused, "not_a_calendar"), (fixed(303, Location="/login"), Refused, "not_a_calendar"),
+    (fixed(207, "<html/>"), Unavailable, ""), (fixed(207, multi()[:-5]), Unavailable, ""),
+    (fixed(207, '<multistatus xmlns="http://example.org/"/>'), Unavailable, ""),
     (fixed(207, "hello"), Unavailable, ""), (fixed(207, BOMB), Unavailable, ""), (fixed(207, ""), Unavailable, ""),
     (fixed(207, multi(GOOD, "<response><href>/</href><status>HTTP/1.1 507 Full</status></response>")), Unavailable, ""),
     (fixed(207, multi("<response><href>/b.ics</href></response>")), Unavailable, ""),
@@ -225,6 +279,65 @@ async def test_an_answer_that_tells_no_calendar_gives_no_free_time(answer, kind,
             await one.busy(MARCH)
         assert getattr(fault.value, "code", "") == code
         assert 1 <= len(asked) <= 4
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        FOLDER,
+        multi(),
+        multi("<response><href>/cal/</href><status>HTTP/1.1 404 Not Found</status></response>"),
+    ],
+)
+async def test_an_empty_report_about_what_is_no_calendar_is_not_read(described, tmp_path):
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=207, text=described if request.method == "PROPFIND" else multi())
+
+    async with answering(answer, tmp_path) as (one, asked):
+        for read in (one.busy, one.first_read):
+            with pytest.raises(Refused, match="not_a_calendar"):
+                await read(MARCH)
+        assert "REPORT" not in {request.method for request in asked}
+
+
+async def test_a_calendar_without_events_is_free(tmp_path):
+    async with answering(fixed(207, multi()), tmp_path) as (one, _):
+        assert await one.first_read(MARCH) == Busy()
+
+
+async def test_a_server_that_ignores_what_time_was_asked_about_changes_nothing(tmp_path):
+    other = GOOD.replace("20260327", "20310101")
+    async with answering(fixed(207, multi(GOOD, other)), tmp_path) as (one, _):
+        assert shown((await one.busy(MARCH)).spans) == ["2026-03-27T18:00/2026-03-27T19:00"]
+
+
+async def test_an_account_whose_calendars_are_on_another_server_is_told_where(tmp_path):
+    home = "https://p42.cal.example:443/12/calendars/"
+    account = FOLDER.replace(
+        "</resourcetype>", f"</resourcetype><C:calendar-home-set><href>{home}</href></C:calendar-home-set>"
+    )
+    async with answering(lambda _: _answered(207, account), tmp_path) as (one, asked):
+        with pytest.raises(Refused) as refused:
+            await one.first_read(MARCH)
+        assert home in refused.value.message
+        assert all(request.host.startswith("127.0.0.1") for request in asked)
+
+
+async def _answered(status: int, text: str) -> web.Response:
+    return web.Response(status=status, text=text)
+
+
+async def test_a_search_for_calendars_that_leads_nowhere_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(caldav, "_SEARCH_SECONDS", 0.2)
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if len(asked) > 1:
+            await asyncio.Event().wait()
+        return await _answered(207, FOLDER)
+
+    async with answering(answer, tmp_path) as (one, asked):
+        with pytest.raises(Refused, match="there is no calendar at this address"):
+            await one.first_read(MARCH)
 
 
 async def test_what_went_away_meanwhile_is_gone_and_the_rest_counts(tmp_path):
@@ -261,6 +374,8 @@ async def test_an_answer_without_end_is_cut_off(tmp_path, monkeypatch):
     monkeypatch.setattr(caldav, "LARGEST_ANSWER", 2**18)
 
     async def answer(request: web.Request) -> web.StreamResponse:
+        if request.method == "PROPFIND":
+            return await _answered(207, CALENDAR)
         response = web.StreamResponse(status=207)
         await response.prepare(request)
         try:
@@ -275,8 +390,6 @@ async def test_an_answer_without_end_is_cut_off(tmp_path, monkeypatch):
 
 
 async def test_a_server_that_does_not_finish_is_unavailable(tmp_path):
-    import asyncio
-
     async def answer(request: web.Request) -> web.StreamResponse:
         await asyncio.Event().wait()
         raise AssertionError

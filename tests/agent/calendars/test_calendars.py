@@ -60,12 +60,13 @@ async def test_a_calendar_that_cannot_be_read_blocks_everything_and_is_named(tmp
     assert not found.complete
     assert found.spans == (MARCH,)
     assert free(found, (MARCH,), 30) == ()
-    assert [notice.startswith("calendar work: ") for notice in found.notices] == [True]
+    reason = {Unavailable: "down", Refused: "no"}[type(fault)]
+    assert found.notices == (f'calendar "work" cannot be read: {reason}',)
 
 
 async def test_a_notice_says_which_calendar_it_is_of(tmp_path):
     long = file(tmp_path, "long", event("DTSTART:20200101T000000Z", "DTEND:20300101T000000Z"))
-    assert (await Calendars({"trips": long}).busy(MARCH)).notices == (f"calendar trips: {ics.LONG}",)
+    assert (await Calendars({"trips": long}).busy(MARCH)).notices == (f'calendar "trips": {ics.LONG}',)
 
 
 async def test_all_calendars_are_asked_at_once():

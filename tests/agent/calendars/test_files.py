@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 import pytest
 from tests.agent.calendars.texts import at, calendar, event, shown, span
 
+from tacit.agent.calendars.components import LARGEST
 from tacit.agent.calendars.entry import entry
+from tacit.agent.calendars.io import opening
+from tacit.agent.calendars.io.calendars import Calendars
 from tacit.agent.calendars.io.files import IcsFile
 from tacit.agent.calendars.port import ABSENT, CREATED, EXISTED, REMOVED
 from tacit.base.errors import Refused, Unavailable
@@ -52,8 +56,6 @@ async def test_an_entry_is_added_once_and_removed_to_the_byte(path):
 
 
 async def test_two_entries_at_once_are_both_there(path):
-    import asyncio
-
     file = IcsFile(path, zone="UTC", write=True)
     names = [f"act_{number}" for number in range(8)]
     await asyncio.gather(*(file.put(name, dinner(name, 27)) for name in names))
@@ -74,6 +76,55 @@ async def test_a_file_of_somebody_that_is_not_there_is_no_empty_calendar(tmp_pat
         await IcsFile(tmp_path / "gone.ics", zone="UTC").busy(MARCH)
     with pytest.raises(Unavailable):
         await IcsFile(tmp_path, zone="UTC").busy(MARCH)
+
+
+BAD_FILES = [
+    (b"", "is empty"), (b" \r\n\r\n", "is empty"), (b"\xef\xbb\xbf", "is empty"),
+    (b"hello", "is not a calendar"), (b"BEGIN:VCARD\r\nEND:VCARD\r\n", "is not a calendar"),
+    (b"<!DOCTYPE html><html>BEGIN:VCALENDAR</html>", "is a web page"), (b"PK\x03\x04rest", "is a ZIP archive"),
+    (OLD[:-20], "damaged or cut off"), (OLD.replace(b"END:VEVENT", b""), "damaged or cut off"),
+    (OLD + b" " * LARGEST, "larger than 8 MiB"),
+    (calendar(event("DTSTART:soon", uid="bad"), event("DTSTART:20260310T100000Z", "DURATION:PT1H")), "no readable start"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "says"), BAD_FILES)
+async def test_a_file_that_cannot_be_read_is_refused_when_it_is_added_and_says_why(path, content, says):
+    path.write_bytes(content)
+    definition = {"kind": "ics", "path": str(path)}
+    source = opening.opened(definition, zone="UTC", turn=lambda _: asyncio.Lock())
+    with pytest.raises(Refused, match=says) as refused:
+        await opening.first_reading(source, MARCH)
+    assert refused.value.code == "calendar_unreadable"
+    assert not (await Calendars({"mine": source}).busy(MARCH)).complete
+
+
+async def test_a_file_that_is_not_there_or_is_no_file_is_refused_when_it_is_added(tmp_path):
+    os.mkfifo(tmp_path / "pipe.ics")
+    places = {"none.ics": "no file", "": "a folder or a device", "pipe.ics": "a folder or a device"}
+    places["x" * 300] = "cannot be read"
+    for place, says in places.items():
+        source = IcsFile(tmp_path / place, zone="UTC")
+        with pytest.raises(Refused, match=says):
+            await opening.first_reading(source, MARCH)
+
+
+async def test_a_file_that_can_be_read_says_what_is_in_it_when_it_is_added(path):
+    answer = await opening.first_reading(IcsFile(path, zone="UTC"), MARCH)
+    assert shown(answer.spans) == ["2026-03-10T10:00/2026-03-10T11:00"]
+
+
+NO_DEFINITIONS = [
+    {}, {"kind": "ics"}, {"kind": "ics", "path": 1}, {"kind": "exchange", "url": "https://cal.example/"},
+    {"kind": "caldav", "url": "https://cal.example/"}, {"kind": "caldav", "url": "https://cal.example/", "user": "ann"},
+    {"kind": "caldav", "url": "https://cal.example/", "user": "ann", "password_file": None}, [], "ics",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("definition", NO_DEFINITIONS)
+def test_a_calendar_that_lacks_something_is_refused(definition):
+    with pytest.raises(Refused, match="bad_calendar"):
+        opening.opened(definition, zone="UTC", turn=lambda _: asyncio.Lock())
 
 
 async def test_a_calendar_added_for_reading_is_not_written(path):

@@ -288,6 +288,14 @@ UNCLEAR = [
     ("ten years", [event("DTSTART:20200327T180000Z", "DTEND:20300327T180000Z")], ics.LONG, ALL),
     ("no start", [event("DTEND:20260327T180000Z")], ics.NO_START, ALL),
     ("garbled start", [event("DTSTART:soon", "DURATION:PT1H")], ics.NO_START, ALL),
+    ("a start with a readable day", [event("DTSTART:2026-03-27 9am")], ics.UNREADABLE_TIME, ["2026-03-26T10:00/2026-03-28T12:00"]),
+    ("both with a readable day", [event("DTSTART:2026-03-25T18:00:00Z", "DTEND:2026-03-26T02:00:00Z")], ics.UNREADABLE_TIME,
+     ["2026-03-24T10:00/2026-03-27T12:00"]),
+    ("a readable day and a length", [event("DTSTART:2026-03-24 at six", "DURATION:P1D")], ics.UNREADABLE_TIME, ["2026-03-23T10:00/2026-03-26T12:00"]),
+    ("a readable day and a garbled end", [event("DTSTART:2026-03-27 9am", "DTEND:late")], ics.NO_END, [f"2026-03-26T10:00/{LAST}"]),
+    ("a readable day that repeats", [event("DTSTART:2026-03-27 9am", "RRULE:FREQ=YEARLY")], ics.NO_START, ALL),
+    ("no day at all", [event("DTSTART:2026-13-45 9am")], ics.NO_START, ALL),
+    ("more than a day", [event("DTSTART:202603271")], ics.NO_START, ALL),
     ("impossible start", [event("DTSTART:20260230T180000Z", "DURATION:PT1H")], ics.NO_START, ALL),
     ("start without a colon", [event("DTSTART;VALUE=DATE", "DURATION:PT1H")], ics.NO_START, ALL),
     ("start at the end of time", [event("DTSTART:99991231T235959Z", "DURATION:PT1H")], ics.NO_START, ALL),
@@ -371,7 +379,38 @@ def test_what_is_no_calendar_makes_everything_unknown(data):
     found = read_busy(data, WEEK, "Europe/London")
     assert not found.complete
     assert found.spans == (WEEK,)
-    assert found.notices == (ics.UNREADABLE,)
+    assert len(found.notices) == 1
+    assert found.notices[0].startswith("the file is ")
+
+
+MISPLACED = [
+    calendar() + event("DTSTART:20260327T180000Z", "DURATION:PT1H").replace("\n", "\r\n").encode() + b"\r\n",
+    calendar(event("DTSTART:20260327T180000Z", event("DTSTART:20260328T180000Z", uid="two"))),
+    calendar("BEGIN:X-WRAPPED", event("DTSTART:20260327T180000Z"), "END:X-WRAPPED"),
+    calendar("BEGIN:VCALENDAR", event("DTSTART:20260327T180000Z"), "END:VCALENDAR"),
+    calendar("BEGIN:A", "BEGIN:B", "BEGIN:VFREEBUSY", "END:VFREEBUSY", "END:B", "END:A"),
+]
+
+
+@pytest.mark.parametrize(
+    "data", MISPLACED, ids=["outside", "in an event", "wrapped", "in a calendar", "deep"]
+)
+def test_an_event_where_nobody_reads_it_makes_everything_unknown(data):
+    assert read_busy(data, WEEK, "UTC").spans == (WEEK,)
+    assert not read_busy(data, WEEK, "UTC").complete
+
+
+@pytest.mark.parametrize("row", UNCLEAR, ids=[row[0] for row in UNCLEAR])
+def test_one_event_that_may_take_all_of_the_time_makes_the_answer_incomplete(row):
+    _, parts, notice, expected = row
+    found = read_busy(calendar(*parts), WEEK, "Europe/London")
+    assert found.complete == (expected != ALL or notice == ics.LONG)
+
+
+def test_an_incomplete_answer_says_what_made_it_so_and_nothing_else():
+    long = event("DTSTART:20200327T180000Z", "DTEND:20300327T180000Z", uid="long")
+    found = read_busy(calendar(long, event("DTSTART:soon")), WEEK, "UTC")
+    assert found.notices == (ics.NO_START,)
 
 
 def test_one_unreadable_text_of_several_makes_everything_unknown():

@@ -2,6 +2,7 @@
 
 Nothing that was not understood is ever free time: it is among the spans, and a calendar that could not be
 read at all fills the whole stretch. So whoever looks at the spans alone offers too little, never too much.
+`CalendarUnreadable` is raised where nothing can be decided without the owner's time.
 Knows nothing of where calendars come from.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.agent.spans import merged
+from tacit.base.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,16 +32,28 @@ class Busy:
     """False: a calendar could not be read, and the whole stretch counts as busy."""
 
 
+class CalendarUnreadable(Unavailable):
+    """A calendar cannot be read now, so nothing is known of its owner's time.
+
+    `reasons` name each such calendar and say why: they are for the owner, and for no log.
+    """
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
 def unknown(within: Span, notice: str) -> Busy:
     """The answer of a calendar that cannot be read: busy throughout."""
     return Busy((within,), (notice,), complete=False)
 
 
 def together(answers: Iterable[Busy]) -> Busy:
-    """One answer for several calendars of one owner."""
+    """One answer for several calendars of one owner; where some cannot be read, the notices are of those."""
     given = tuple(answers)
+    unreadable = tuple(answer for answer in given if not answer.complete)
     return Busy(
-        merged(span for one in given for span in one.spans),
-        tuple(dict.fromkeys(notice for one in given for notice in one.notices)),
-        complete=all(one.complete for one in given),
+        merged(span for answer in given for span in answer.spans),
+        tuple(dict.fromkeys(notice for answer in unreadable or given for notice in answer.notices)),
+        complete=not unreadable,
     )

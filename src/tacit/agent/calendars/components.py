@@ -14,6 +14,8 @@ from typing import Final
 LARGEST: Final = 8 * 2**20
 """Bytes of one calendar; a larger one is not read."""
 _DEEPEST: Final = 16
+_LOOKED_AT: Final = 4096
+_TAKES_TIME: Final = frozenset({"VEVENT", "VFREEBUSY", "VCALENDAR"})
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _BREAK: Final = re.compile(r"\r\n|\n|\r")
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
@@ -76,8 +78,41 @@ def parse(data: bytes) -> list[Component] | None:
                 return None
         else:
             stack[-1].properties.append(read)
-    calendars = [part for part in top.parts if part.name == "VCALENDAR"]
-    return calendars if len(stack) == 1 and calendars else None
+    if len(stack) != 1 or not top.parts or _is_misplaced(top):
+        return None
+    return top.parts
+
+
+def _is_misplaced(top: Component) -> bool:
+    """Whether something stands outside a calendar, or an event elsewhere than right in one.
+
+    Nobody would read it, and its time would count as free.
+    """
+    if any(part.name != "VCALENDAR" for part in top.parts):
+        return True
+    below = [inner for calendar in top.parts for part in calendar.parts for inner in part.parts]
+    while below:
+        part = below.pop()
+        if part.name in _TAKES_TIME:
+            return True
+        below += part.parts
+    return False
+
+
+def what_is_wrong(data: bytes) -> str:
+    """Why a text that does not parse is no calendar, and what its owner can do."""
+    start = data[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start:
+        return "is empty"
+    if len(data) > LARGEST:
+        return f"is larger than {LARGEST // 2**20} MiB"
+    if start.startswith(b"PK\x03\x04"):
+        return "is a ZIP archive: unpack it and use the .ics file in it"
+    if start.startswith(b"<"):
+        return "is a web page, not a calendar: export the calendar as an .ics file"
+    if b"BEGIN:VCALENDAR" not in data.upper():
+        return "is not a calendar: export the calendar as an .ics file"
+    return "is damaged or cut off: export the calendar again"
 
 
 def _property(line: str) -> Property | None:

@@ -22,11 +22,15 @@ for ten o'clock in London.
 
 What cannot be understood blocks what it may cover, with a notice:
 
-- no readable start: the whole stretch; no readable end: everything from the start on;
+- no readable start: its day, or the whole stretch where not even that is readable;
+- no readable end: everything from the start on;
 - an end before the start: from the one to a day after the other;
 - a zone that nobody knows: all the hours that its times may mean (`calendars/times.py`);
 - a repetition that is not understood, or too much to enumerate: everything from the first time to its last;
 - an exception that cannot be matched: both its own place and the one that it may replace.
+
+Where one event that is not understood covers the whole stretch, the answer is incomplete, as for a text that
+does not parse: the owner hears of that instead of having no time.
 
 An event's text is data and reaches nobody: notices are fixed sentences.
 """
@@ -41,9 +45,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.calendars.busy import Busy, unknown
-from tacit.agent.calendars.components import parse
+from tacit.agent.calendars.components import parse, what_is_wrong
 from tacit.agent.calendars.recurrence import Allowance, parse_rule, times
-from tacit.agent.calendars.times import Time, Zones, microseconds, read_duration
+from tacit.agent.calendars.times import ANYWHERE, Time, Zones, microseconds, read_day, read_duration
 from tacit.agent.spans import Span, within
 from tacit.agent.zones import wall, zone_of_owner
 from tacit.base.moment import LAST, Moment
@@ -60,8 +64,8 @@ _LONG: Final = timedelta(days=31)
 _FIRST: Final = Moment(-LAST)
 _UNTIL: Final = re.compile(r"(?:^|;)UNTIL=([^;]*)", re.IGNORECASE)
 
-UNREADABLE: Final = "it cannot be read as a calendar; all of it counts as busy"
 NO_START: Final = "an event has no readable start; all of the time counts as busy"
+UNREADABLE_TIME: Final = "an event has a time that is not readable; its whole day counts as busy"
 NO_END: Final = "an event has no readable end; the time from its start on counts as busy"
 BACKWARD: Final = "an event ends before it starts; the time around both counts as busy"
 LONG: Final = "an event lasts longer than a month; all of it counts as busy"
@@ -71,23 +75,37 @@ UNKNOWN_RULE: Final = "an event repeats by a rule that is not understood; the ti
 TOO_MANY: Final = "an event repeats too often to be followed; the time from its start on counts as busy"
 UNMATCHED: Final = "an exception to a repeated event is not understood; its usual time counts as busy too"
 
+_ALL_IS_UNKNOWN: Final = frozenset({NO_START, NO_END, UNKNOWN_RULE, TOO_MANY})
+"""Over the whole stretch these leave nothing that is known: that is told, instead of having no time."""
+
 
 def read_busy(data: bytes, asked: Span, zone: str, *, owners: frozenset[str] = frozenset()) -> Busy:
     """When the owner is busy inside `asked`; `owners` are their addresses, to know what they declined."""
     return read_all((data,), asked, zone, owners=owners)
 
 
-def read_all(texts: Iterable[bytes], asked: Span, zone: str, *, owners: frozenset[str] = frozenset()) -> Busy:
-    """The same for a calendar in several texts; one that is none makes the whole answer unknown."""
+def read_all(
+    texts: Iterable[bytes],
+    asked: Span,
+    zone: str,
+    *,
+    owners: frozenset[str] = frozenset(),
+    what: str = "the file",
+) -> Busy:
+    """The same for a calendar in several texts; one that is none makes the whole answer unknown.
+
+    `what` is how the owner is told of such a text.
+    """
     owner = zone_of_owner(zone)
     reader = _Reader(asked, frozenset(one.lower().removeprefix("mailto:") for one in owners))
     for data in texts:
         calendars = parse(data)
         if calendars is None:
-            return unknown(asked, UNREADABLE)
+            return unknown(asked, f"{what} {what_is_wrong(data)}")
         for calendar in calendars:
             reader.take(calendar, Zones(owner, (part for part in calendar.parts if part.name == "VTIMEZONE")))
-    return Busy(within(reader.spans, asked), tuple(reader.notices))
+    notices = [one for one in reader.notices if reader.complete or one in _ALL_IS_UNKNOWN]
+    return Busy(within(reader.spans, asked), tuple(notices), complete=reader.complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +133,7 @@ class _Reader:
         self.asked = asked
         self.spans: list[Span] = []
         self.notices: dict[str, None] = {}
+        self.complete = True
         self._owners = owners
         self._allowance = Allowance(_DAYS_LOOKED_AT)
         self._instances = 0
@@ -138,6 +157,12 @@ class _Reader:
         if start < self.asked.end and end > self.asked.start and start < end:
             self.spans.append(Span(start, end))
             self.notices.update(dict.fromkeys(notice for notice in notices if notice))
+            if (
+                start <= self.asked.start
+                and end >= self.asked.end
+                and not _ALL_IS_UNKNOWN.isdisjoint(notices)
+            ):
+                self.complete = False
 
     def _takes_time(self, event: Component) -> bool:
         if event.text("STATUS") == "CANCELLED" or event.text("TRANSP") == "TRANSPARENT":
@@ -174,9 +199,25 @@ class _Reader:
             return
         start = _time(event, "DTSTART", zones)
         if start is None:
-            self._block(_FIRST, LAST, NO_START)
+            self._unplaced(event)
         else:
             self._place(start, _length(event, start, zones), zones, at_home=True)
+
+    def _unplaced(self, event: Component) -> None:
+        """Block an event without a readable start: its day, if that is readable, wherever it may be meant."""
+        first = read_day(event.first("DTSTART"))
+        if first is None:
+            self._block(_FIRST, LAST, NO_START)
+            return
+        end = event.first("DTEND")
+        last = first if end is None else read_day(end)
+        length = event.first("DURATION")
+        size = timedelta(0) if length is None else read_duration(length.value)
+        begins = ANYWHERE.earliest(first)
+        if last is None or size is None:
+            self._block(begins, LAST, NO_END)
+        else:
+            self._block(begins, ANYWHERE.latest(max(first, last) + abs(size) + _DAY), UNREADABLE_TIME)
 
     def _repeated(self, master: Component, exceptions: list[Component], zones: Zones) -> None:
         if not any(master.first(name) for name in ("RRULE", "RDATE")) and not exceptions:

@@ -30,6 +30,7 @@ _DURATION: Final = re.compile(
     r"([+-]?)P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,8})S)?)?\Z",
     re.ASCII | re.IGNORECASE,
 )
+_DAY: Final = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?!\d)", re.ASCII)
 _OFFSET: Final = re.compile(r"([+-])(\d\d)(\d\d)(\d\d)?\Z", re.ASCII)
 _WEST: Final = timedelta(hours=-12)
 _EAST: Final = timedelta(hours=14)
@@ -56,6 +57,10 @@ class Zone:
         if self.exact is None:
             return moment_of((wall - self.low).replace(tzinfo=UTC))
         return moment_of(wall.replace(tzinfo=self.exact))
+
+
+ANYWHERE: Final = Zone(None, _WEST, _EAST)
+"""The clock of a time of which only the day is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,17 @@ def _offset(value: str) -> timedelta | None:
         return None
     size = timedelta(hours=int(match[2]), minutes=int(match[3]), seconds=int(match[4] or 0))
     return -size if match[1] == "-" else size
+
+
+def read_day(one: Property | None) -> datetime | None:
+    """The day that a date or a time begins with, even where the rest is not readable; None without one."""
+    match = None if one is None or one.broken else _DAY.match(one.value.strip())
+    if match is None:
+        return None
+    try:
+        return datetime.combine(date(int(match[1]), int(match[2]), int(match[3])), time())
+    except ValueError:
+        return None
 
 
 def read_duration(value: str) -> timedelta | None:

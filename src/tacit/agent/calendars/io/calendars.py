@@ -30,16 +30,18 @@ class Calendars:
     async def busy(self, asked: Span) -> Busy:
         """When their owner is busy, all calendars together."""
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_answer(name, one, asked)) for name, one in self._sources.items()]
+            tasks = [
+                group.create_task(_answer(name, source, asked)) for name, source in self._sources.items()
+            ]
         return together(task.result() for task in tasks)
 
 
 async def _answer(name: str, source: Source, asked: Span) -> Busy:
     try:
-        found = await source.busy(asked)
+        answer = await source.busy(asked)
     except Bug:
         raise
     except TacitError as fault:
-        reason = fault.message if isinstance(fault, Refused) else str(fault)
-        return unknown(asked, f"calendar {name}: {reason}")
-    return replace(found, notices=tuple(f"calendar {name}: {notice}" for notice in found.notices))
+        answer = unknown(asked, fault.message if isinstance(fault, Refused) else str(fault))
+    about = f'calendar "{name}"' if answer.complete else f'calendar "{name}" cannot be read'
+    return replace(answer, notices=tuple(f"{about}: {notice}" for notice in answer.notices))

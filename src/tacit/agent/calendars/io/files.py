@@ -56,6 +56,13 @@ class IcsFile:
         """When the owner is busy."""
         return await asyncio.to_thread(self._busy, asked)
 
+    async def first_read(self, asked: Span) -> Busy:
+        """The same; `Refused` when the file cannot be read, as nothing says that it ever could."""
+        try:
+            return await self.busy(asked)
+        except Unavailable as unavailable:
+            raise Refused("calendar_unreadable", str(unavailable)) from None
+
     async def put(self, name: str, data: bytes) -> str:
         """Have an entry there once; a repeat finds it."""
         async with self._turn:
@@ -71,14 +78,18 @@ class IcsFile:
 
     def _text(self) -> bytes:
         try:
+            if self._path.exists() and not self._path.is_file():
+                raise Unavailable("this is a folder or a device: give the .ics file itself")
             with self._path.open("rb") as file:
                 return file.read(LARGEST + 1)
         except FileNotFoundError:
             if self._ours:
                 return _EMPTY
-            raise Unavailable("the calendar's file is not there") from None
+            raise Unavailable("there is no file at its path on this machine") from None
+        except PermissionError:
+            raise Unavailable("this account may not read the file") from None
         except OSError:
-            raise Unavailable("the calendar's file cannot be read") from None
+            raise Unavailable("the file cannot be read") from None
 
     def _put(self, name: str, data: bytes) -> str:
         text = self._writable()
@@ -114,7 +125,7 @@ class IcsFile:
             write_private(self._path.resolve(), text)
             self._path.chmod(mode)
         except OSError:
-            raise Unavailable("the calendar's file cannot be written") from None
+            raise Unavailable("the file cannot be written") from None
 
 
 def _named(text: bytes, name: str) -> list[tuple[int, int]]:
