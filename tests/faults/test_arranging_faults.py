@@ -118,8 +118,6 @@ async def test_a_relay_away_for_49_hours_is_told_and_what_waited_arrives_afterwa
 
 @pytest.mark.spec("A2ACP-077")
 async def test_a_calendar_that_is_away_or_refuses_its_password_offers_no_time(tmp_path):
-    wrong = tmp_path / "password"
-    wrong.write_text("wrong\n")
     async with Relay(tmp_path / "relay") as relay:
         relay.clock.ahead += parse_rfc3339(MONDAY) - relay.clock.now()
         await registered(relay, tmp_path / "anna", "anna", "ben")
@@ -131,20 +129,25 @@ async def test_a_calendar_that_is_away_or_refuses_its_password_offers_no_time(tm
             async with Agent(tmp_path / "anna", clock=relay.clock) as anna:
                 await anna.profile({"timezone": "Europe/London"})
 
-                async def offered(file) -> bool:
+                password = server.password_file.read_text("utf-8")
+                file = str(server.password_file)
+                definition = {"kind": "caldav", "url": url, "user": USER, "password_file": file}
+                await anna.add_calendar("home", definition)
+
+                async def offered() -> bool:
                     """Whether a dinner asked for now would offer times."""
-                    definition = {"kind": "caldav", "url": url, "user": USER, "password_file": str(file)}
-                    await anna.add_calendar("home", definition)
                     thread = (await anna.ask(DINNER, [f"ben@{relay.domain}"]))["thread_id"]
                     shown = [one for one in (await anna.pending())["questions"] if one["thread_id"] == thread]
                     assert anna.journal.book.threads[thread].is_open
                     return "time_windows" in [field["field"] for one in shown for field in one["fields"]]
 
-                assert not await offered(wrong)
-                assert await offered(server.password_file)
+                server.password_file.write_text("wrong\n", "utf-8")
+                assert not await offered()
+                server.password_file.write_text(password, "utf-8")
+                assert await offered()
                 server.stop()
-                assert not await offered(server.password_file)
+                assert not await offered()
                 server.start()
-                assert await offered(server.password_file)
+                assert await offered()
         finally:
             server.stop()

@@ -95,6 +95,8 @@ class Desk:
         self.now = parse_rfc3339(now)
         self.policy = policy
         self.busy = list(busy)
+        self.unclear: tuple[str, ...] = ()
+        """What the calendars have that is not understood, in the owner's words."""
         self.own = {"timezone": zone, "dietary": f"{name} eats no meat"} if profile is None else dict(profile)
         self.book = fold.Book()
         self.contents: dict[str, bytes] = {}
@@ -309,7 +311,7 @@ class Desk:
             for one in self.busy
             if one.start < within.end and within.start < one.end
         ]
-        return Busy(tuple(sorted(inside)))
+        return Busy(tuple(sorted(inside)), self.unclear)
 
     def _act(self, thread_id: str) -> bool:
         ws = self.workspace()

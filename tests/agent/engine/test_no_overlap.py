@@ -100,6 +100,21 @@ def test_wednesday_against_thursday_with_fixed_dates_gives_three_alternatives_an
     assert both.anna.state(thread) == both.ben.state(thread) == "COMPLETED"
 
 
+def test_an_owner_without_a_common_time_hears_what_of_the_calendars_may_have_taken_it_and_nobody_else():
+    both = desks(ben={"busy": [WEDNESDAY]})
+    for person in (both.anna, both.ben):
+        person.unclear = ('calendar "work": an event is not understood',)
+    begun(both, FIXED)
+    asked = both.ben.question("consent")
+    both.ben.answer(asked, share={"time_windows": "Thursday 26 March 2026 18:00-21:00", "dietary": None})
+    both.settle()
+    people = (both.anna, both.ben)
+    (surfaced,) = [one for one in (*both.anna.sent, *both.ben.sent) if "escalation" in one.fields]
+    assert "not understood" not in str(surfaced.fields)
+    tried = [one for each in people for one in each.content(each.question("escalation")).get("tried", ())]
+    assert {"try": "calendars", "why": 'calendar "work": an event is not understood'} in tried
+
+
 @pytest.mark.spec("A2ACP-041")
 def test_with_a_fixed_date_another_time_of_the_same_day_is_offered_for_what_is_no_meal():
     morning = span("2026-03-25T09:00:00Z", "2026-03-25T12:00:00Z")

@@ -36,7 +36,10 @@ async def test_calendars_say_whether_they_can_be_read(tmp_path):
         await registered(relay, tmp_path / "anna", "anna")
     async with Agent(tmp_path / "anna") as anna:
         await anna.add_calendar("mine", {"kind": "ics", "path": str(tmp_path / "mine.ics"), "write": True})
-        await anna.add_calendar("gone", {"kind": "ics", "path": str(tmp_path / "gone.ics")})
+        gone = tmp_path / "gone.ics"
+        gone.write_bytes((tmp_path / "mine.ics").read_bytes())
+        await anna.add_calendar("gone", {"kind": "ics", "path": str(gone)})
+        gone.unlink()
         found = {one["name"]: one for one in (await anna.calendars())["calendars"]}
         assert found["mine"] == {
             "name": "mine",

@@ -159,7 +159,12 @@ async def test_the_page_may_ask_for_its_table_of_commands_and_nothing_else(tmp_p
         for command in sorted(calls.CALLS.keys() - page.ALLOWED):
             status, answer = await visitor.call(command)
             assert (status, answer["error"]["code"]) == (404, "unknown_command"), command
-        assert {"add_handler", "add_calendar", "page_link"} <= calls.CALLS.keys() - page.ALLOWED
+        assert {
+            "add_handler",
+            "add_calendar",
+            "remove_calendar",
+            "page_link",
+        } <= calls.CALLS.keys() - page.ALLOWED
 
 
 async def test_a_body_that_is_no_command_is_refused_with_its_reason(tmp_path):

@@ -52,14 +52,14 @@ def no_overlap(ws: Workspace, view: View, theirs: tuple[Span, ...], busy: Busy |
     widened = tuple(option.span for one in found for option in (*one.options, *one.suggestions))
     if widened and WIDENED not in view.thread.wants:
         return _widen(ws, view, theirs, made, tuple(sorted(set(widened))))
-    return surface(ws, view, theirs, made)
+    return surface(ws, view, theirs, made, busy.notices)
 
 
 def exhausted(ws: Workspace, view: View, theirs: tuple[Span, ...], busy: Busy | None) -> str:
     """What was offered beside a failed proposal is used up: people are asked at once (A2ACP-171)."""
     if view.goal is None or busy is None:
         return "nothing more to say"
-    return surface(ws, view, theirs, _tries(ws, view, view.goal, theirs, busy))
+    return surface(ws, view, theirs, _tries(ws, view, view.goal, theirs, busy), busy.notices)
 
 
 def _tries(
@@ -141,8 +141,17 @@ def _spoke(ws: Workspace, view: View) -> None:
         ws.move(thread.thread_id, Cause.ANSWERED)
 
 
-def surface(ws: Workspace, view: View, theirs: tuple[Span, ...], made: tuple[tries.Try, ...]) -> str:
-    """Nothing is left that code may try: both owners are asked (A2ACP-100)."""
+def surface(
+    ws: Workspace,
+    view: View,
+    theirs: tuple[Span, ...],
+    made: tuple[tries.Try, ...],
+    unclear: tuple[str, ...],
+) -> str:
+    """Nothing is left that code may try: both owners are asked (A2ACP-100).
+
+    Ours alone hears what of the calendars was `unclear`, and may have taken the time.
+    """
     thread = view.thread
     context = _conflict(ws, view, theirs, made)
     escalation = conflict.escalation(made)
@@ -156,7 +165,7 @@ def surface(ws: Workspace, view: View, theirs: tuple[Span, ...], made: tuple[tri
     offered: list[Fields] = context["proposed_alternatives"]
     question = {
         "reason": escalation["reason"],
-        "tried": conflict.log_of(made),
+        "tried": [*({"try": "calendars", "why": notice} for notice in unclear), *conflict.log_of(made)],
         "alternatives": offered,
         "choices": [str(one["option"]) for one in offered] + [KEEP_TRYING, STOP],
     }

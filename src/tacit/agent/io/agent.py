@@ -27,18 +27,19 @@ from tacit.agent.actions import port as actions
 from tacit.agent.brain.configured import SETTING
 from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.rules import Rules
-from tacit.agent.calendars.busy import together
+from tacit.agent.calendars.busy import CalendarUnreadable, together
 from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
 from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import erasing, guests, setting_up, spaces
+from tacit.agent.io import erasing, guests, setting_up, spaces, unreadable
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
 from tacit.agent.io.outside import Outside
+from tacit.agent.io.setting_values import SettingValues
 from tacit.agent.io.taking import Taking
 from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
@@ -111,6 +112,8 @@ class Agent(Taking):
         self._turning = asyncio.Lock()
         self.woken = asyncio.Event()
         self._resting: dict[str, Moment] = {}
+        self.unreadable: dict[str, set[str]] = {}
+        """What the owner was told of calendars that cannot be read, by the threads that wait for them."""
         self._guests_asked: dict[str, Moment] = {}
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
@@ -141,6 +144,7 @@ class Agent(Taking):
             self.vault = Vault(self.post.store, self.entropy, vfs=self._vfs)
             stack.callback(self.vault.close)
             await stack.enter_async_context(self.post)
+            self._setting = SettingValues(self.journal, self.vault)
             self.outside = Outside(self.folder, self._setting, self.clock)
             stack.push_async_callback(self.outside.close)
             self.mind = Mind(
@@ -194,10 +198,6 @@ class Agent(Taking):
 
     # Decisions.
 
-    def _setting(self, name: str) -> Any:
-        value_id = self.journal.book.settings.get(name)
-        return self.vault.value(value_id) if value_id else None
-
     def workspace(self) -> Workspace:
         """For one decision."""
         return Workspace(
@@ -245,6 +245,9 @@ class Agent(Taking):
     async def _keep(self, ws: Workspace) -> bool:
         if not ws.records:
             return False
+        names = {one.name for one in ws.records if isinstance(one, records.Set)}
+        for name in names:
+            self._setting(name)
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
         replaced = spaces.replaces(ws.kept) or any(
@@ -259,9 +262,10 @@ class Agent(Taking):
             if isinstance(one, records.Moved) and one.after in TERMINAL:
                 thread = self.journal.book.threads[one.thread_id]
                 self.post.inbox.threads.over(thread.peer, thread.wire)
-        names = {one.name for one in ws.records if isinstance(one, records.Set)}
         if names:
             self.outside.changed()
+            for thread_id in self.unreadable:
+                self._resting.pop(thread_id, None)
         if SETTING in names:
             self.mind.changed()
         self.woken.set()
@@ -324,7 +328,8 @@ class Agent(Taking):
         did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():
-            if not self.mind.has_models:
+            # A server that does not answer is waited for beside the wheel, as a model is.
+            if not self.mind.has_models and thread_id not in self.unreadable:
                 did = await self._isolated(thread_id, self._consider) or did
             elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
                 self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
@@ -347,6 +352,10 @@ class Agent(Taking):
             return await work(thread_id)
         except ModelAway:
             self.unminded.add(thread_id)
+            return False
+        except CalendarUnreadable as fault:
+            await unreadable.waits(self, thread_id, fault.reasons)
+            self._resting[thread_id] = Moment(self.clock.now() + PAUSE)
             return False
         except Unavailable as away:
             _log.info("a thread waits: %s", away)
@@ -411,25 +420,29 @@ class Agent(Taking):
             turns.take(ws, seen, thought)
             did = await self._keep(ws)
         self._resting.pop(thread_id, None)
+        self.unreadable.pop(thread_id, None)
         return did
 
     async def _busy(self, span: Span | None, thread_id: str) -> Busy | None:
+        """When the owner is busy; `CalendarUnreadable` when that cannot be known now."""
         if span is None:
             return None
         facts = cast("dict[str, Any]", self.vault.value(facts_name(thread_id)) or {})
         known = busy_within({**self.outside.facts(), **facts}, span)
         if known is None:
-            return await self.outside.busy(span)
-        # What another program knows stands in the place of our connectors, beside what we entered ourselves.
-        return together((known, await self.outside.own_busy(span)))
+            busy = await self.outside.busy(span)
+        else:
+            # Another program's facts stand in the place of our connectors, beside what we entered ourselves.
+            busy = together((known, await self.outside.own_busy(span)))
+        if not busy.complete:
+            raise CalendarUnreadable(busy.notices)
+        return busy
 
     async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
         """Whether a slot is still free in every calendar, asked now."""
         busy = await self._busy(slot, thread_id)
         if slot is None or busy is None:
             return True
-        if not busy.complete:
-            raise Unavailable("a calendar cannot be read now; nothing is confirmed without looking")
         return not any(one.start < slot.end and slot.start < one.end for one in busy.spans)
 
     async def _act(self, thread_id: str) -> bool:

@@ -91,6 +91,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "choose": lambda agent, given: agent.choose(given.get("name") or "", given.get("value") or ""),
     "calendars": lambda agent, _given: agent.calendars(),
     "add_calendar": lambda agent, given: agent.add_calendar(given["name"], given["definition"]),
+    "remove_calendar": lambda agent, given: agent.remove_calendar(given["name"]),
     "add_handler": lambda agent, given: agent.add_handler(given["name"], given["definition"]),
     "me": lambda agent, _given: people.me(agent),
     "contacts": lambda agent, _given: people.contacts(agent),

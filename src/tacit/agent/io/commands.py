@@ -21,13 +21,13 @@ from tacit.agent.io import (
     erasing,
     grouping,
     hinting,
+    notices,
     people,
     receipts,
     remembering,
     spaces,
     thoughts,
 )
-from tacit.agent.io.notices import NOTICES
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -68,6 +68,7 @@ class Commands(Settings):
     post: Post
     mind: Mind
     changes: Changes
+    unreadable: dict[str, set[str]]
     page: Page | None = None
     """The agent's own page, while it is served."""
     me: str
@@ -120,9 +121,10 @@ class Commands(Settings):
         goal = await self.goal(text, peer, begins=thread_id, facts=known.get("fields"))
         goal = structs.replace(goal, by_program=by_program)
         begin = drafting.begin if by_program else drafting.ask
+        since = self.journal.end()
         began = await self.decide(lambda ws: begin(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
-        return self._state(began)
+        return self._state(began) | ({} if by_program else notices.since(self, since, began))
 
     async def group(self, group_id: str) -> Fields:
         """A group of this agent's: who coordinates, who takes part, what the answers come to."""
@@ -400,7 +402,7 @@ class Commands(Settings):
         if told:
             await self.set_to("heard", told[-1][0])
         return [
-            {"thread_id": one.thread_id, "code": one.code, "text": NOTICES.get(one.code, one.code)}
+            {"thread_id": one.thread_id, "code": one.code, "text": notices.text_of(self, one)}
             for _, one, _ in told
             if isinstance(one, records.Noticed)
         ]
@@ -411,7 +413,7 @@ class Commands(Settings):
             {
                 "thread_id": one.thread_id,
                 "code": one.code,
-                "text": NOTICES.get(one.code, one.code),
+                "text": notices.text_of(self, one),
                 "about": one.subject or None,
                 "at": rfc3339(at),
             }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tacit.agent.engine import grouping, transferring
 from tacit.agent.engine.members import leg_of, list_shown, told_in
 from tacit.agent.group import membership
+from tacit.agent.io import notices
 from tacit.agent.packets import packet
 from tacit.base.errors import Refused
 from tacit.wire import address
@@ -40,6 +41,7 @@ async def ask(
     membership.chosen(ws.me, others)
     group_id = packet.identifier("thr_", ws.draw(17))
     goal = await agent.goal(text, begins=group_id, others=others)
+    since = agent.journal.end()
     await agent.decide(
         lambda ws: grouping.begin(
             ws,
@@ -53,7 +55,8 @@ async def ask(
         )
     )
     await agent.refresh()
-    return {"thread_id": group_id, "state": agent.journal.book.threads[group_id].state.value}
+    state = agent.journal.book.threads[group_id].state.value
+    return {"thread_id": group_id, "state": state} | notices.since(agent, since, group_id)
 
 
 async def group(agent: Commands, group_id: str) -> Fields:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tacit.agent.io import spaces
+from tacit.agent.io import spaces, unreadable
+from tacit.agent.threads.records import Noticed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.agent.io.commands import Commands
+    from tacit.agent.packets.packet import Fields
 
 NOTICES: Final = {
     "stalled": "has had no answer for too long and stands still",
@@ -26,6 +33,7 @@ NOTICES: Final = {
     "guest_answered": "has an answer of somebody who was asked by a link",
     "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
     "waits": "waits for something that is away now; it is tried again",
+    unreadable.CODE: "waits: a calendar of yours cannot be read; see `tacit agent calendar list`",
     "paused": "is paused",
     "goes_ahead": "goes ahead: enough have confirmed; you may still say yes",
     "left_the_group": "goes on without somebody who wants no part in it",
@@ -43,3 +51,28 @@ NOTICES: Final = {
     **spaces.NOTICES,
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
 }
+
+
+def text_of(agent: Commands, notice: Noticed) -> str:
+    """A notice in words; of a calendar that cannot be read, which one and why."""
+    text = NOTICES.get(notice.code, notice.code)
+    if notice.code == unreadable.CODE and (reasons := unreadable.reasons_of(agent, notice)):
+        return f"waits until your calendars can be read: {reasons}"
+    return text
+
+
+def since(agent: Commands, position: int, thread_id: str) -> Fields:
+    """What was told of a thread after a position of the journal; nothing where nothing was."""
+    records = agent.journal.after(position, "x.a2acp.noticed")
+    texts = [
+        text_of(agent, record)
+        for _, record, _ in records
+        if isinstance(record, Noticed) and record.thread_id == thread_id
+    ]
+    return {"notices": texts} if texts else {}
+
+
+def last_text(listed: Iterable[Fields], thread_id: str, code: str) -> str:
+    """Of all notices the last one of a thread with this code, in words."""
+    texts = [one["text"] for one in listed if one["thread_id"] == thread_id and one["code"] == code]
+    return str(texts[-1]) if texts else NOTICES.get(code, code)

@@ -16,7 +16,7 @@ from tacit.agent.actions.io.calendar import CalendarHandler
 from tacit.agent.actions.io.command import CommandHandler
 from tacit.agent.actions.io.webhook import WebhookHandler
 from tacit.agent.calendars.entry import entry
-from tacit.agent.calendars.io.caldav import CalDav
+from tacit.agent.calendars.io import opening
 from tacit.agent.calendars.io.calendars import Calendars
 from tacit.agent.calendars.io.files import IcsFile
 from tacit.agent.consent.tiers import DEFAULT, Policy
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.actions.port import Handler
     from tacit.agent.calendars.busy import Busy
+    from tacit.agent.calendars.io.caldav import CalDav
     from tacit.agent.calendars.port import WritableSource
     from tacit.agent.packets.packet import Fields
     from tacit.agent.spans import Span
@@ -35,15 +36,6 @@ if TYPE_CHECKING:
 
 OWN_CALENDAR: Final = "calendar.ics"
 CALENDAR: Final = "calendar"
-
-
-def check_calendar(definition: Fields) -> None:
-    """Refuse a calendar that could never be read: of no kind that is known, or without its place."""
-    match definition:
-        case {"kind": "ics", "path": str()} | {"kind": "caldav", "url": str()}:
-            return
-        case _:
-            raise Refused("bad_calendar", "a calendar is an `ics` with a path, or a `caldav` with a url")
 
 
 def check_handler(definition: Fields) -> None:
@@ -126,19 +118,20 @@ class Outside:
         return self._turns.setdefault(path.resolve(), asyncio.Lock())
 
     def _sources(self) -> dict[str, WritableSource]:
-        found: dict[str, WritableSource] = {OWN_CALENDAR: self._own()}
-        for name, one in self.calendar_definitions().items():
-            found[name] = self._source(one)
-        return found
+        sources: dict[str, WritableSource] = {OWN_CALENDAR: self._own()}
+        for name, definition in self.calendar_definitions().items():
+            try:
+                sources[name] = self._opened(definition)
+            except Refused as refused:
+                sources[name] = opening.Unopened(refused)
+        return sources
 
-    def _source(self, one: Fields) -> WritableSource:
-        from pathlib import Path
+    def _opened(self, definition: Fields) -> IcsFile | CalDav:
+        return opening.opened(definition, zone=self.zone(), turn=self._turn)
 
-        if one["kind"] == "ics":
-            path = Path(one["path"])
-            write = bool(one.get("write"))
-            return IcsFile(path, zone=self.zone(), write=write, turn=self._turn(path))
-        return CalDav(str(one["url"]), str(one["user"]), Path(one["password_file"]), zone=self.zone())
+    async def first_reading(self, definition: Fields, span: Span) -> Busy:
+        """What a calendar says that is to be added; raises when it cannot be read, with what to do."""
+        return await opening.first_reading(self._opened(definition), span)
 
     def facts(self) -> Fields:
         """What another program of the owner's said of the calendar, for every thread without its own."""
@@ -160,14 +153,14 @@ class Outside:
 
     async def readable(self, span: Span) -> list[Fields]:
         """Each calendar by itself: whether it can be read, and what its owner should know of it."""
-        found: list[Fields] = []
+        listed: list[Fields] = []
         for name, source in self._sources().items():
-            told = await Calendars({name: source}).busy(span)
-            one = self.calendar_definitions().get(name, {"kind": "ics", "write": True})
-            kind, write = one["kind"], bool(one.get("write"))
-            more: Fields = {"readable": told.complete, "notices": list(told.notices)}
-            found.append({"name": name, "kind": kind, "write": write, **more})
-        return found
+            answer = await Calendars({name: source}).busy(span)
+            definition = self.calendar_definitions().get(name, {"kind": "ics", "write": True})
+            kind, write = definition.get("kind"), bool(definition.get("write"))
+            state: Fields = {"readable": answer.complete, "notices": list(answer.notices)}
+            listed.append({"name": name, "kind": kind, "write": write, **state})
+        return listed
 
     def writable(self) -> WritableSource:
         """The calendar that entries go to: the first that may be written, else the agent's own."""
@@ -182,8 +175,8 @@ class Outside:
         if action == CALENDAR and found is None:
             return CalendarHandler(self.writable(), entry, self._clock)
         match found:
-            case {"kind": "calendar", "calendar": str(name)}:
-                return CalendarHandler(self._sources()[name], entry, self._clock)
+            case {"kind": "calendar", "calendar": str(name)} if name in (sources := self._sources()):
+                return CalendarHandler(sources[name], entry, self._clock)
             case {"kind": "webhook", "url": str(url)}:
                 return WebhookHandler(url, self._session())
             case {"kind": "command", "argv": _}:

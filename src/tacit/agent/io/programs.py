@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from msgspec import structs
 
 from tacit.agent.brain import port
+from tacit.agent.calendars.busy import CalendarUnreadable
 from tacit.agent.engine import asking, drafting, proposing
 from tacit.agent.engine.members import legs_of
 from tacit.agent.engine.view import view_of
@@ -30,7 +31,7 @@ from tacit.agent.packets.tools import LONGEST_WAIT, TOOLS
 from tacit.agent.spaces.state import JOINED
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import set_off
 from tacit.wire import address
@@ -191,7 +192,11 @@ async def propose_resolution(agent: Commands, given: Given) -> Fields:
     proposal = cast("Fields", given["proposal"])
     slots = drafting.slots_of(agent.workspace(), proposal)
     thread_id = str(given["thread_id"])
-    taken = frozenset([one for one in slots if not await agent.slot_free(one, thread_id)])
+    try:
+        taken = frozenset([slot for slot in slots if not await agent.slot_free(slot, thread_id)])
+    except CalendarUnreadable:
+        # Which one and why is the owner's to know.
+        raise Unavailable("a calendar of the owner's cannot be read now: nothing is proposed") from None
     return await _drafted(agent, lambda ws: drafting.propose(ws, thread_id, proposal, taken))
 
 

@@ -12,12 +12,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tacit.agent.consent import onward, tiers
 from tacit.agent.engine import answering
-from tacit.agent.io.outside import check_calendar, check_handler
+from tacit.agent.io.outside import OWN_CALENDAR, check_handler
+from tacit.agent.io.setting_values import missing
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
+from tacit.base.quoting import shown
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
     from tacit.base.ports import Clock
 
+FIRST_LOOK_DAYS: Final = 30
+"""How far a calendar is read when it is added."""
 CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
 
 
@@ -45,7 +49,11 @@ class Settings(ABC):
         """Change a setting by what it is when the change is made, so that two at once are both kept."""
 
         def revised(ws: Workspace) -> Fields:
-            kept = change(cast("Fields", ws.read(ws.book.settings.get(name, "")) or {}))
+            value_id = ws.book.settings.get(name, "")
+            before = cast("Fields | None", ws.read(value_id))
+            if value_id and before is None:
+                raise missing()
+            kept = change(before or {})
             ws.say(records.Set(name, ws.keep("", kept)))
             return kept
 
@@ -110,10 +118,39 @@ class Settings(ABC):
         return await self.choose()
 
     async def add_calendar(self, name: str, definition: Fields) -> Fields:
-        """Read, or also write, a calendar of the owner's."""
-        check_calendar(definition)
-        found = await self.revise("calendars", lambda kept: {**kept, name: definition})
-        return {"calendars": sorted(found)}
+        """Read, or also write, a calendar of the owner's; one that cannot be read now is not added."""
+        if name == OWN_CALENDAR or not name or shown(name) != name:
+            raise Refused("bad_calendar_name", f"choose a short name in one line, other than {OWN_CALENDAR}")
+        now = self.clock.now()
+        answer = await self.outside.first_reading(definition, Span(now, Moment(now + FIRST_LOOK_DAYS * DAY)))
+        kept = await self.revise("calendars", lambda kept: {**kept, name: definition})
+        return {
+            "calendars": sorted(kept),
+            "days": FIRST_LOOK_DAYS,
+            "busy_times": len(answer.spans),
+            "notices": list(answer.notices),
+        }
+
+    async def remove_calendar(self, name: str) -> Fields:
+        """Read and write a calendar no more; what is in it stays there."""
+        if name == OWN_CALENDAR:
+            raise Refused("own_calendar", f"{OWN_CALENDAR} is your agent's own calendar and stays")
+
+        def without(kept: Fields) -> Fields:
+            if name not in kept:
+                raise Refused(
+                    "unknown_calendar", "no calendar has this name: see `tacit agent calendar list`"
+                )
+            for action, handler in self.outside.handlers().items():
+                if handler.get("kind") == "calendar" and handler.get("calendar") == name:
+                    raise Refused(
+                        "calendar_in_use",
+                        f"your action {action} writes to this calendar: give it another one first, "
+                        f"with `tacit agent action add {action} calendar NAME`",
+                    )
+            return {other: definition for other, definition in kept.items() if other != name}
+
+        return {"calendars": sorted(await self.revise("calendars", without))}
 
     async def calendars(self) -> Fields:
         """The calendars, and whether each can be read now."""
