@@ -328,25 +328,36 @@ def test_settings_are_shown_changed_and_refused(people, tmp_path, relay):
     anna.type("profile", "no pair", code=2)
     (tmp_path / "mine.ics").write_text("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n")
     (tmp_path / "password").write_text("secret\n")
-    assert anna.json("calendar", "add", "mine", "ics", str(tmp_path / "mine.ics"), "--write") == {
-        "calendars": ["mine"]
-    }
-    anna.type("calendar", "add", "work", "caldav", "http://localhost:1/", code=2)
-    added = anna.json(
-        "calendar",
-        "add",
-        "work",
-        "caldav",
-        "http://localhost:1/",
-        "--user",
-        "anna",
-        "--password-file",
-        str(tmp_path / "password"),
+    mine = str(tmp_path / "mine.ics")
+    added = anna.json("calendar", "add", "mine", "ics", mine, "--write")
+    assert added == {"calendars": ["mine"], "days": 30, "busy_times": 0, "notices": []}
+    assert "is it the calendar you mean?" in anna.type(
+        "calendar", "add", "mine", "ics", f"'{mine}'", "--write"
     )
-    assert added == {"calendars": ["mine", "work"]}
+    anna.type("calendar", "add", "work", "caldav", "http://localhost:1/", code=2)
+    login = ("--user", "anna", "--password-file", str(tmp_path / "password"))
+    anna.type("calendar", "add", "work", "caldav", "http://localhost:1/", *login, code=3)
+    assert (
+        anna.json("calendar", "add", "work", "caldav", "localhost:1", *login, code=1)["code"]
+        == "bad_calendar_url"
+    )
+    for where, code in (
+        ("https://cal.example/a.ics", "bad_calendar_path"),
+        (str(tmp_path / "none.ics"), "calendar_unreadable"),
+        (str(tmp_path / "password"), "calendar_unreadable"),
+    ):
+        assert anna.json("calendar", "add", "work", "ics", where, code=1)["code"] == code
+    (tmp_path / "work.ics").write_bytes((tmp_path / "mine.ics").read_bytes())
+    anna.type("calendar", "add", "work", "ics", str(tmp_path / "work.ics"))
+    (tmp_path / "work.ics").unlink()
     listed = {one["name"]: one["readable"] for one in anna.json("calendar", "list")["calendars"]}
     assert listed == {"calendar.ics": True, "mine": True, "work": False}
-    assert "- work (caldav)" in anna.type("calendar", "list")
+    shown = anna.type("calendar", "list")
+    assert "- work (ics)" in shown
+    assert "there is no file" in shown
+    assert "work" in anna.type("calendar", "remove", "work")
+    assert anna.json("calendar", "remove", "work", code=1)["code"] == "unknown_calendar"
+    assert anna.json("calendar", "add", "mine", "ics", mine, "--write")["calendars"] == ["mine"]
     assert anna.json("action", "add", "entry", "calendar", "mine") == {"actions": ["entry"]}
     assert anna.json("action", "add", "x", "calendar", "none", code=1)["code"] == "unknown_calendar"
     assert "book" in anna.json("action", "add", "book", "webhook", "http://localhost:1/book")["actions"]

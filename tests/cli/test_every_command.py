@@ -53,7 +53,7 @@ REFUSED = {
     "agent nudge try": "", "agent mcp": "", "agent profile": "", "agent permissions": "", "agent autonomy": "",
     "agent brain large": "rules", "agent brain medium": "rules", "agent brain secondary": "openai",
     "agent brain small": "rules", "agent brain try": "", "agent brain": "", "agent calendar add": "x ics x",
-    "agent calendar list": "", "agent action add": "x calendar x", "agent keys": "", "agent contact": "x show",
+    "agent calendar list": "", "agent calendar remove": "x", "agent action add": "x calendar x", "agent keys": "", "agent contact": "x show",
     "agent me": "", "agent add": "", "agent send": "x x", "agent listen": "", "agent schema": "x",
     "agent take-over": "", "agent group": "x", "agent transfer": "x x", "agent space invite": "x x",
     "agent space leave": "x", "agent space level": "x x x", "agent space link": "x x x", "agent space list": "",

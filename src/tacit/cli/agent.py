@@ -10,6 +10,7 @@ import click
 from tacit.cli import (
     agent_attend,
     agent_brain,
+    agent_calendar,
     agent_facts,
     agent_find,
     agent_group,
@@ -90,7 +91,7 @@ COMMANDS: Final[tuple[click.Command, ...]] = (
     arrange.profile,
     arrange.permissions,
     arrange.autonomy,
-    arrange.calendar,
+    agent_calendar.calendar,
     arrange.action,
     arrange.demo,
     arrange.schema,

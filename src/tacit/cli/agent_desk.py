@@ -167,15 +167,17 @@ class Desk:
             self.tell(("warn", f"· {plain(str(fault))}"))
 
     async def _notice(self, thread_id: str, code: str) -> None:
-        from tacit.agent.io.notices import NOTICES
+        from tacit.agent.io.notices import last_text
 
+        listed: list[Fields] = []
         try:
+            listed = cast("Fields", await self._line.call("notices"))["notices"]
             found = cast("Fields", await self._line.call("thread", thread_id=thread_id))
             what = quoted(cast("Fields", found["intent"]).get("summary", ""))
         except TacitError:
             # It may be gone by now, as what is forgotten is; that something was told is still worth a line.
             what = thread_id
-        self.tell(("notice", f"· {what} {NOTICES.get(code, code)}"))
+        self.tell(("notice", f"· {what} {plain(last_text(listed, thread_id, code))}"))
 
     # Answering.
 

@@ -123,7 +123,7 @@ async def _run(page: str, *, beside: bool = False) -> None:
 
 async def _tell(opened: Agent) -> None:
     """What happens, one line each, while the agent runs in a terminal."""
-    from tacit.agent.io.notices import NOTICES
+    from tacit.agent.io.notices import last_text
 
     with opened.changes.followed() as follower:
         while True:
@@ -134,7 +134,8 @@ async def _tell(opened: Agent) -> None:
                     who = arrange_show.who(asked.peer) if asked else ""
                     line = f"{styled('?', 'cyan')} {title} {who}: `tacit agent pending`"
                 case {"change": "notice", "thread_id": str(thread_id), "code": str(code)}:
-                    line = f"{styled('·', 'yellow')} {thread_id} {NOTICES.get(code, code)}"
+                    text = last_text((await opened.notices())["notices"], thread_id, code)
+                    line = f"{styled('·', 'yellow')} {thread_id} {arrange_show.plain(text)}"
                 case _:
                     continue
             Terminal().print(line)
@@ -170,8 +171,10 @@ def ask(
     """Have something arranged: "dinner with ben on Friday evening"; with several --to it is a group."""
     known, by_program = agent_skill.facts_in(facts), agent_skill.by_skill()
     found = call("ask", wait, text=text, to=list(to), facts=known, by_program=by_program, **how)
-    told = f"{found['thread_id']} has begun; `tacit agent pending` says what it needs from you"
-    show(found, told, as_json=as_json)
+    thread_id = found["thread_id"]
+    lines = [f"{thread_id} {arrange_show.plain(text)}" for text in found.get("notices", ())]
+    lines = lines or [f"{thread_id} has begun; `tacit agent pending` says what it needs from you"]
+    show(found, "\n".join(lines), as_json=as_json)
 
 
 @click.command()
@@ -450,56 +453,6 @@ def autonomy(level: str | None, *, implicit: str | None, as_json: bool) -> None:
             found = call("choose", name=name, value=value)
     text = f"autonomy {found['autonomy']}, implicit consent {found['implicit_consent']}"
     show(found, text, as_json=as_json)
-
-
-@click.group()
-def calendar() -> None:
-    """Calendars that say when you are free."""
-
-
-@calendar.command("add")
-@click.argument("name")
-@click.argument("kind", type=click.Choice(["ics", "caldav"]))
-@click.argument("where", metavar="PATH|URL")
-@click.option("--user", help="The account, for CalDAV.")
-@click.option("--password-file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--write", is_flag=True, help="New entries go here.")
-@json_option
-@reported
-def calendar_add(
-    name: str,
-    kind: str,
-    where: str,
-    *,
-    user: str | None,
-    password_file: Path | None,
-    write: bool,
-    as_json: bool,
-) -> None:
-    """Read a calendar: an .ics file, or a CalDAV collection with --user and --password-file."""
-    definition: Fields = {"kind": kind, "write": write}
-    if kind == "ics":
-        definition["path"] = str(Path(where).expanduser().resolve())
-    elif not user or password_file is None:
-        raise click.UsageError("a CalDAV calendar needs --user and --password-file")
-    else:
-        definition |= {"url": where, "user": user, "password_file": str(password_file.resolve())}
-    found = call("add_calendar", name=name, definition=definition)
-    show(found, "calendars: " + ", ".join(found["calendars"]), as_json=as_json)
-
-
-@calendar.command("list")
-@json_option
-@reported
-def calendar_list(*, as_json: bool) -> None:
-    """Your calendars, and whether each can be read."""
-    found = call("calendars")
-    lines: list[str] = []
-    for one in found["calendars"]:
-        mark = styled("✓", "green") if one["readable"] else styled("-", "yellow")
-        lines.append(f"{mark} {one['name']} ({one['kind']}{', written' if one['write'] else ''})")
-        lines += [f"    {arrange_show.plain(notice)}" for notice in one["notices"]]
-    show(found, "\n".join(lines), as_json=as_json)
 
 
 @click.group()
