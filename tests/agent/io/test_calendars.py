@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 import pytest
-from tests.agent.arrangements import pair, registered, share
+from tests.agent.arrangements import pair, people, registered, share
 from tests.agent.calendars import radicale
 from tests.agent.calendars.texts import calendar, event
 from tests.agent.scenarios.booking import YES, checkpoint
@@ -163,6 +163,22 @@ async def test_a_wish_of_the_owners_own_says_at_once_what_it_waits_for(tmp_path)
         # The owner gives up on this calendar: the matter goes on at once.
         await calls.call(anna, "remove_calendar", {"name": "home"})
         assert (await both.question(anna, "consent"))["thread_id"] == begun["thread_id"]
+
+
+async def test_a_group_hears_once_of_a_calendar_that_cannot_be_read(tmp_path):
+    path = tmp_path / "anna.ics"
+    path.write_bytes(EMPTY)
+    async with people(tmp_path, "anna", "ben", "cleo") as (both, anna, ben, cleo):
+        await add(anna, {"kind": "ics", "path": str(path)})
+        path.unlink()
+        begun = await anna.ask("dinner on Friday evening", [ben.me, cleo.me])
+        await both.settled()
+        notices = [one for one in (await anna.notices())["notices"] if one["code"] == CODE]
+        assert [one["thread_id"] for one in notices] == [begun["thread_id"]]
+        assert begun["notices"] == [notices[0]["text"]]
+        path.write_bytes(EMPTY)
+        both.relay.clock.ahead += PAUSE + 1
+        assert await both.question(ben, "consent")
 
 
 async def test_a_yes_is_not_taken_while_a_calendar_cannot_be_read(tmp_path):
