@@ -33,7 +33,7 @@ def test_no_line_of_a_set_off_text_begins_a_line_whatever_ends_it(end: str) -> N
 
 @pytest.mark.spec("A2ACP-066")
 def test_people_are_shown_one_plain_line_of_at_most_280_characters() -> None:
-    assert shown("a\n\n  b\tc\x1b[31m") == "a b c[31m"
+    assert shown("a\n\n  b\tc\x1b[31m") == "a b c⟨U+001B⟩[31m"
     long = shown("x" * 1000)
     assert len(long) == SHOWN_CHARS == 280
     assert long.endswith("…")
@@ -58,12 +58,16 @@ def test_people_are_shown_one_plain_line_of_at_most_280_characters() -> None:
         "\u3164",
     ],
 )
-def test_marks_that_turn_join_or_hide_text_are_gone(mark: str) -> None:
-    assert shown(f"pay{mark}pal") == "paypal"
+def test_marks_that_turn_join_or_hide_text_are_shown_as_codes(mark: str) -> None:
+    assert shown(f"pay{mark}pal") == f"pay⟨U+{ord(mark):04X}⟩pal"
+
+
+def test_a_code_is_not_cut_in_the_middle() -> None:
+    assert shown("a" * 275 + "\u202e" * 10) == "a" * 275 + "…"
 
 
 def test_marks_do_not_pile_up_over_the_next_line() -> None:
-    assert len(shown("a" + "\u0301" * 100)) == 3
+    assert shown("a" + "\u0301" * 5) == "a" + "\u0301" * 3 + "⟨U+0301⟩" * 2
 
 
 def test_letters_of_every_script_and_signs_people_use_stay() -> None:
@@ -72,7 +76,10 @@ def test_letters_of_every_script_and_signs_people_use_stay() -> None:
 
 
 def test_a_value_is_shown_in_all_its_texts_and_keys() -> None:
-    assert shown_in({"a\u202e": ["b\x07", {"c": 3}], "d": None}) == {"a": ["b", {"c": 3}], "d": None}
+    assert shown_in({"a\u202e": ["b\x07", {"c": 3}], "d": None}) == {
+        "a⟨U+202E⟩": ["b⟨U+0007⟩", {"c": 3}],
+        "d": None,
+    }
 
 
 def test_a_name_is_one_line_and_cut() -> None:

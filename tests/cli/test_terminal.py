@@ -109,4 +109,4 @@ def test_a_person_is_invited_listed_and_shut_out(shell: Shell):
 
 
 def test_plain_text_keeps_brackets_and_loses_what_drives_a_terminal():
-    assert show.plain("[bold]\x1b[31m") == "[bold]\N{REPLACEMENT CHARACTER}[31m"
+    assert show.plain("[bold]\x1b[31m") == "[bold]⟨U+001B⟩[31m"

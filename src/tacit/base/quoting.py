@@ -3,17 +3,17 @@
 C2A-096, C2A-097, A2ACP-066. In a prompt, titles of blocks stand at the start of a line. A `Fence` knows the
 titles of one kind of prompt: a line of somebody's text that a reader could take for one of them is set off.
 `set_off` marks every line of a text instead, where nothing of it is ever to stand at a line's start. For
-people there is one quotation, `shown`: one line, short, and without characters that move or hide others.
+people there is one quotation, `shown`: one line, short, with codes for characters that move or hide others.
 Knows nothing of what a prompt or a question is about.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-if TYPE_CHECKING:
-    import re
+from tacit.base.visible import visible
 
 SHOWN_CHARS: Final = 280
 """What a person is shown of somebody else's text, at most (A2ACP-066)."""
@@ -23,6 +23,9 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _FILLERS: Final = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\u034f")
 """Letters and marks by their category, and blank to the eye."""
 _MOST_MARKS: Final = 2
+_BREAKS: Final = re.compile(r"(?:\r?\n|[\t ])+")
+_UNFINISHED: Final = re.compile("⟨[^⟩]{0,20}$")
+"""A code that was cut."""
 _LOOKS: Final = {
     "c": "сСϲϹⅽⅭ",
     "a": "аАαΑɑ",
@@ -92,8 +95,13 @@ def shown(text: object, limit: int = SHOWN_CHARS) -> str:
     """Somebody else's words for a person's eyes: one line of plain text, cut with a sign that it was."""
     if text is None:
         return ""
-    plain = " ".join(_seen(str(text)).split())
-    return plain if len(plain) <= limit else f"{plain[: limit - 1].rstrip()}…"
+    plain = one_line(str(text))
+    return plain if len(plain) <= limit else f"{_UNFINISHED.sub('', plain[: limit - 1]).rstrip()}…"
+
+
+def one_line(text: str) -> str:
+    """A text in one line, with codes for what nobody would see; line breaks and tabs become spaces."""
+    return visible(_BREAKS.sub(" ", text)).strip()
 
 
 def _seen(text: str) -> str:

@@ -23,6 +23,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
+from tacit.base.visible import visible
 from tacit.cli import agent_keys
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
@@ -328,7 +329,7 @@ def send(
 
     identifier, pending = _run(work())
     value = {"packet_id": identifier, "thread_id": thread_id, "status": pending or "accepted"}
-    told = _plain(pending or "accepted by the relay")
+    told = visible(pending or "accepted by the relay")
     show(value, f"{identifier} in {thread_id}: {told}", as_json=as_json)
     if pending is not None and not pending.startswith("waiting"):
         sys.exit(1)
@@ -444,7 +445,7 @@ def _print_new(post: Post, *, as_json: bool) -> int:
         _print(one, as_json=as_json)
     notes = post.store.notes(noted)
     for _, text in notes:
-        show({"note": text}, f"{styled('note', 'yellow')} {_plain(text)}", as_json=as_json)
+        show({"note": text}, f"{styled('note', 'yellow')} {visible(text)}", as_json=as_json)
     if arrived or notes:
         with post.store.transaction():
             post.inbox.handled(arrived)
@@ -462,12 +463,7 @@ def _print(one: Arrived, *, as_json: bool) -> None:
     text = context.get("text", json.dumps(context, ensure_ascii=False, sort_keys=True))
     out = Terminal()
     out.print(f"{bold(one.peer)} {styled(one.thread_id, 'dim')}")
-    out.print(_plain(str(text)))
-
-
-def _plain(text: str) -> str:
-    """What a stranger or a relay wrote must not steer the reader's terminal."""
-    return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text)
+    out.print(visible(str(text)))
 
 
 @click.command("take-over")

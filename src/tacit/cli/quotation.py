@@ -1,7 +1,7 @@
 """Somebody else's words at a terminal: data, and never anything that could be taken for ours (A2ACP-066).
 
-In quotation marks, on one line, without control or direction marks, without marks that stack on a letter or
-signs that our own lines begin with, 280 signs at most.
+In quotation marks, on one line, with codes for control and direction marks and for marks that stack on a
+letter, without signs that our own lines begin with, 280 characters at most.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from tacit.base.quoting import SHOWN_CHARS, shown
+from tacit.base.quoting import SHOWN_CHARS, one_line
 
 LONGEST: Final = SHOWN_CHARS
 LONGEST_LABEL: Final = 60
@@ -19,7 +19,7 @@ _LOOK_ALIKE: Final = str.maketrans({"“": "'", "”": "'", "│": "|", "»": ">
 def clean(text: object) -> str:
     """Words in one line without marks that steer, that stack, or that look like ours."""
     said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-    return shown(said, len(said)).translate(_LOOK_ALIKE)
+    return one_line(said).translate(_LOOK_ALIKE)
 
 
 def quoted(text: object) -> str:

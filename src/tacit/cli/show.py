@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.base.visible import visible
 from tacit.cli.terminal import bold
 
 if TYPE_CHECKING:
@@ -34,14 +35,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without control characters: a message must not drive somebody's terminal.
-
-    The two joiners stay: they only shape what stands beside them, and scripts and emoji need them.
-    """
-    return "".join(
-        char if char.isprintable() or char in "\n\u200c\u200d" else "\N{REPLACEMENT CHARACTER}"
-        for char in text
-    )
+    """Text that may have several lines: it drives no terminal, and what nobody would see is shown as a code."""
+    return visible(text, lines=True)
 
 
 def line(event: Event) -> Text:  # noqa: PLR0912 - one case a kind

@@ -487,12 +487,12 @@ def test_a_relays_words_do_not_steer_the_terminal(tmp_path, capsys):
     agent_post._print_new(post, as_json=False)
     post.store.close()
     out = capsys.readouterr().out
-    assert out == "note the relay says: [/x] [bold]no[/]\nnote the relay says: \ufffd]0;owned\ufffd\n"
+    assert out == "note the relay says: [/x] [bold]no[/]\nnote the relay says: ⟨U+001B⟩]0;owned⟨U+0007⟩\n"
 
 
 def test_a_relays_refusal_does_not_steer_the_terminal():
     said = canonical({"code": "no\x1b[2J", "message": "\x07" + "x" * 1000})
     refused = directory._refusal(403, said)
-    assert refused.code == "no\ufffd[2J"
+    assert refused.code == "no⟨U+001B⟩[2J"
     assert refused.message.isprintable()
-    assert len(refused.message) == 300
+    assert refused.message == "⟨U+0007⟩" + "x" * 299

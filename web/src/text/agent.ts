@@ -1,11 +1,13 @@
 /** The personal agent's values and words as people read them; whatever a counterpart wrote is plain, short and quoted. */
 
+import { visible } from "./visible";
+
 export const MOST_QUOTED = 280;
 
-/** Somebody else's words: one line, no marks that steer how text is drawn, at most 280 signs (A2ACP-066). */
+/** Somebody else's words: one line, codes for marks that steer how text is drawn, at most 280 characters (A2ACP-066). */
 export function plain(text: unknown, most = MOST_QUOTED): string {
   const said = typeof text === "string" ? text : text === null || text === undefined ? "" : JSON.stringify(text);
-  const bare = said.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").replace(/\s+/g, " ").trim();
+  const bare = visible(said.replace(/(?:\r?\n|[\t ])+/g, " ")).trim();
   const signs = [...bare];
   return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : bare;
 }

@@ -20,6 +20,7 @@ from tacit.agent.post import rotation
 from tacit.agent.post.io import handshakes, prekeys, purging
 from tacit.agent.post.io.store import OWN_FAULTS, Myself
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.visible import visible
 from tacit.seal import identity, pinning, primitives, x3dh
 from tacit.wire import address, guests, records, version
 from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
@@ -379,4 +380,4 @@ def _refusal(status: int, answer: bytes) -> Refused | Unavailable:
 
 def _word(said: object) -> str:
     """A relay's word for a person's terminal, which it must not steer."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in str(said)[:300])
+    return visible(str(said)[:300])
