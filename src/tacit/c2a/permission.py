@@ -1,8 +1,7 @@
 """`chat/permission`: what an agent's own program wants to be allowed, asked of the room's people (C2A-207).
 
 A method of the harness and no tool: no model can ask in its place. One value, its writer and its parser, with
-every bound: what a person is shown is short enough to be read. Who may answer and for how long is not known
-here.
+every bound: what a person is shown is short enough to be read. Who may answer is not known here.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ KEY_CHARS: Final = 200
 LIMITS: Final = {
     "eventId": 200,
     "turn": 200,
-    "title": 2_000,
-    "details": 8_000,
+    "title": 20_000,
+    "details": 10_000,
     "directory": 1_000,
-    "covers": 2_500,
+    "covers": 22_000,
+    "worktree": 200,
     "withdrawn": 300,
 }
 """Bytes of each text; a longer one is refused, since what is cut may be what matters."""
-PATTERN_BYTES: Final = 3_500
-LEAST_MS: Final = 1_000
-MOST_MS: Final = 3_600_000
+PATTERN_BYTES: Final = 24_000
+MOST_BESIDE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +40,34 @@ class PermissionAsked:
     key: str
     """Names the question; asked again under the same key it is the same one."""
     event_id: str = ""
+    beside: tuple[str, ...] = ()
+    """Further events that the turn works on: whoever wrote one of them asks for it too."""
     turn: str = ""
     kind: str = "other"
     title: str = ""
     details: str = ""
     directory: str = ""
+    worktree: str = ""
+    """The name of the agent's own working tree, where it has one."""
     pattern: Mapping[str, Any] | None = None
     """What "always" would cover, in the harness's own form; None where it cannot be said."""
     covers: str = ""
     """The same in words."""
-    within_ms: int = 0
     withdrawn: str = ""
 
     def members(self) -> dict[str, Any]:
         """As on the wire."""
         said: dict[str, Any] = {
             "eventId": self.event_id,
+            "beside": list(self.beside),
             "turn": self.turn,
             "kind": self.kind,
             "title": self.title,
             "details": self.details,
             "directory": self.directory,
+            "worktree": self.worktree,
             "pattern": self.pattern,
             "covers": self.covers,
-            "withinMs": self.within_ms,
             "withdrawn": self.withdrawn,
         }
         return {"key": self.key, **{name: value for name, value in said.items() if value}}
@@ -87,20 +90,24 @@ def read_permission(params: Mapping[str, Any]) -> PermissionAsked | Refusal:
         not isinstance(pattern, dict) or len(str(cast("object", pattern))) > PATTERN_BYTES
     ):
         return _wrong("pattern is a small object")
-    within = params.get("withinMs", 0)
-    if not isinstance(within, int) or isinstance(within, bool):
-        return _wrong("withinMs is a number of milliseconds")
+    beside = params.get("beside", [])
+    if not isinstance(beside, list) or len(cast("list[object]", beside)) > MOST_BESIDE:
+        return _wrong(f"beside is a list of at most {MOST_BESIDE} events")
+    others = [one for one in cast("list[object]", beside) if isinstance(one, str) and len(one) <= KEY_CHARS]
+    if len(others) != len(cast("list[object]", beside)):
+        return _wrong("beside names events")
     return PermissionAsked(
         key=key,
         event_id=texts["eventId"],
+        beside=tuple(others),
         turn=texts["turn"],
         kind=cast("str", kind),
         title=texts["title"],
         details=texts["details"],
         directory=texts["directory"],
+        worktree=texts["worktree"],
         pattern=cast("dict[str, Any] | None", pattern) if texts["covers"] else None,
         covers=texts["covers"],
-        within_ms=min(max(within, LEAST_MS), MOST_MS),
         withdrawn=texts["withdrawn"],
     )
 

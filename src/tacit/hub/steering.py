@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.attention.commands import ChangeRules, DeleteMessage, EditMessage, Steer
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.interpreter import may_answer
 from tacit.attention.io.preview import preview
-from tacit.attention.io.views import agents_view, approval_view, decisions_view
+from tacit.attention.io.views import agents_view, approvals_view, decisions_view
 from tacit.attention.io.work_view import work_view
 from tacit.attention.settings import NAMES
 from tacit.base.moment import rfc3339
@@ -81,18 +80,13 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
 
     def query(reader: Reader) -> dict[str, Any]:
         archive = Archive.on(reader, group, hub.host.online(request.group_id))
+        known, human = archive.attention.approvals, _is_human(credential)
         return {
             "agents": agents_view(archive, statuses, credential.principal, now),
-            "approvals": [
-                approval_view(one)
-                for one in archive.attention.approvals.waiting(now)
-                if _is_human(credential) and may_answer(one, credential.principal)
-            ],
-            "permissions": [
-                approval_view(one)
-                for one in archive.attention.approvals.standing_grants()
-                if _is_human(credential) and may_answer(one, credential.principal)
-            ],
+            "approvals": approvals_view(archive, known.waiting(now) if human else (), credential.principal),
+            "permissions": approvals_view(
+                archive, known.standing_grants() if human else (), credential.principal
+            ),
         }
 
     return await hub.ledger.read(query)

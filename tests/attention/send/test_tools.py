@@ -8,7 +8,6 @@ import pytest
 
 from tacit.attention.send.permissions import MOST_OPEN
 from tacit.attention.state import records
-from tacit.base.errors import Refused
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, Signal
 from tests.attention.io.house import GROUP
@@ -301,7 +300,7 @@ def test_what_comes_from_private_talk_is_told_elsewhere_only_after_a_person_of_i
     [asked] = [one for one in house.events(GROUP) if one.kind == "x.c2a.approval"]
     assert (asked.data["state"], asked.data["for"]) == ("asked", ["ann", "usr:eve"])
     assert said in asked.data["says"]
-    assert asked.data["expires_at"] > house.clock.now()
+    assert asked.data["asked_by"] == ["usr:eve"]
     [notice] = [one.data for one in house.events(GROUP) if one.kind == "system.notify"]
     assert (notice["kind"], notice["requires_ack"], notice["priority"]) == (
         "attention.approval",
@@ -389,7 +388,6 @@ def test_an_agents_questions_do_not_pile_up_before_people(house: House) -> None:
             "eventId": asked.id,
             "kind": "command",
             "title": "make",
-            "withinMs": 1_000,
         }
         return house.call("ann", "chat/permission", **given)
 
@@ -398,13 +396,12 @@ def test_an_agents_questions_do_not_pile_up_before_people(house: House) -> None:
     before = len(house.events(GROUP))
     assert ask(0)["state"] == "asked", "what was asked before can still be looked up"
     assert len(house.events(GROUP)) == before, "a look leaves no record"
-    house.clock.move(2)
-    assert ask(MOST_OPEN)["state"] == "asked"
-    approvals = house.attention.approvals
-    assert len(approvals.asked_by("ann")) == 1, "what nobody answered in time is at hand no more"
-    assert ask(0)["state"] == "lapsed"
-    with pytest.raises(Refused, match="nobody answered in time"):
-        house.steer("approve", approval_id=ask(0)["approvalId"])
+    house.clock.move(400 * 86_400)
+    assert refused(ask(MOST_OPEN))[0] == "rate_limited"
+    assert ask(0)["state"] == "asked", "a question waits for as long as it takes"
+    house.steer("approve", approval_id=ask(0)["approvalId"])
+    assert ask(0)["state"] == "granted"
+    assert ask(MOST_OPEN)["state"] == "asked", "what was answered makes room"
     house.assert_rebuilds()
 
 
@@ -413,7 +410,7 @@ def test_a_question_is_taken_back_once_and_what_was_answered_stands(house: House
     asked = house.say(GROUP, "user", "@ann please compile the whole tree")
 
     def ask(key: str, **more: Any) -> Any:
-        given = {"key": key, "eventId": asked.id, "kind": "command", "title": "make", "withinMs": 60_000}
+        given = {"key": key, "eventId": asked.id, "kind": "command", "title": "make"}
         return house.call("ann", "chat/permission", **given, **more)
 
     assert (ask("k1")["state"], ask("k2")["state"]) == ("asked", "asked")

@@ -219,3 +219,27 @@ def test_whoever_puts_off_to_the_horizon_asks_a_person_for_more(house: House) ->
     pass_time(house, 300)
     assert owing(house, asked.id) == ["ben"]
     house.assert_rebuilds()
+
+
+@pytest.mark.spec("C2A-173", "C2A-207")
+@pytest.mark.parametrize("op", ["approve", "refuse", ""])
+def test_while_a_person_is_asked_the_deadline_stands_still_and_then_runs_anew(house: House, op: str) -> None:
+    asked = house.say(GROUP, "user", "@ann please compile the whole tree")
+    pass_time(house, 100)
+    wish = {"key": "k1", "eventId": asked.id, "kind": "command", "title": "make"}
+    approval_id = house.call("ann", "chat/permission", **wish)["approvalId"]
+    house.present.discard("ann")
+    before = len(house.events(GROUP))
+    for _ in range(20):
+        pass_time(house, 86_400)
+    assert owing(house, asked.id) == ["ann"]
+    assert len(house.events(GROUP)) == before, "what waits leaves no record of its waiting"
+    if op:
+        house.steer(op, approval_id=approval_id)
+    else:
+        house.call("ann", "chat/permission", key="k1", withdrawn="not needed any more")
+    pass_time(house, 149)
+    assert house.attention.obligations.get(asked.id, "ann").attempt == 1, "its time began anew"
+    pass_time(house, 300)
+    assert owing(house, asked.id) == ["ben"], "without the agent it runs out as ever"
+    house.assert_rebuilds()

@@ -284,10 +284,8 @@ class AttentionEngine:
                 if obligation is not None:
                     self._schedule_step(obligation, attention.settings)
                 return [*self._acknowledged(group, data, lookup), *self._answered(state, group, data)]
-            case "x.c2a.work":
-                obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
-                if obligation is not None:
-                    self._schedule_step(obligation, attention.settings)
+            case "x.c2a.work" | "x.c2a.approval":
+                self._time_moved(attention, data)
             case "x.c2a.claim":
                 self._schedule(Moment(data["expires_at"]) if data.get("expires_at") else at)
                 self._schedule_offers(state, attention.offered(str(data["target"])))
@@ -422,6 +420,15 @@ class AttentionEngine:
     def _schedule(self, at: Moment | None) -> None:
         if at is not None:
             self._effects.append(TimerDue(at))
+
+    def _time_moved(self, attention: Attention, data: dict[str, Any]) -> None:
+        """A session is at work on something, or a person was asked or has answered: its time has moved."""
+        session = str(data["session"])
+        asked = attention.approvals.of(session, str(data.get("what", "")))
+        for event_id in asked.holds_up if asked is not None else (str(data.get("event_id", "")),):
+            obligation = attention.obligations.get(event_id, session)
+            if obligation is not None:
+                self._schedule_step(obligation, attention.settings)
 
     def _schedule_step(self, obligation: Obligation, settings: Settings) -> None:
         due = next_step(obligation, settings)

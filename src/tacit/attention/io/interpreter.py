@@ -29,6 +29,7 @@ from tacit.attention.commands import (
 from tacit.attention.io.deliveries import in_full
 from tacit.attention.read.conversation import MAIN, Conversation, is_dm
 from tacit.attention.send import tools
+from tacit.attention.send.askers import everybody_behind
 from tacit.attention.send.draft import Caller
 from tacit.attention.settings import accepted, warnings
 from tacit.attention.state import absences, records
@@ -316,15 +317,10 @@ def _reassign(case: Case, command: Steer) -> Plan:
     return case.answered([*given, fresh, named], {"to": to, "reason": Reason.ESCALATION.value})
 
 
-def may_answer(asked: approving.Asked, principal: str) -> bool:
-    """What would be told was said in private: who may not know it is not asked about it."""
-    return principal == USER or principal in asked.people
-
-
 def _approve(case: Case, command: Steer) -> Plan:
     approval_id = _required(command.approval_id, "approval_id")
     asked = case.attention.approvals.find(approval_id)
-    if asked is not None and not may_answer(asked, command.principal):
+    if asked is not None and not approving.may_answer(asked, command.principal):
         raise missing("event", "there is no such request for approval", "C2A-207")
     gone = asked is not None and asked.event_id is not None and _was_called_off(case, asked)
     if gone:
@@ -338,6 +334,7 @@ def _approve(case: Case, command: Steer) -> Plan:
         now=case.snapshot.now,
         scope=command.scope,
         reason=command.reason,
+        askers=everybody_behind(asked.events, asked.session, case.archive) if asked is not None else (),
     )
     if isinstance(answered, Refusal):
         raise _refused(answered)
@@ -357,7 +354,7 @@ def _revoke(case: Case, command: Steer) -> Plan:
     """Take back what was allowed an agent for good; whoever could grant it may."""
     approval_id = _required(command.approval_id, "approval_id")
     asked = case.attention.approvals.find(approval_id)
-    if asked is None or not may_answer(asked, command.principal):
+    if asked is None or not approving.may_answer(asked, command.principal):
         raise missing("event", "there is no such request for approval", "C2A-207")
     revoked = approving.revoke(case.attention.approvals, approval_id, command.principal)
     if isinstance(revoked, Refusal):

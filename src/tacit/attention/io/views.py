@@ -17,14 +17,17 @@ from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
 from tacit.attention.read.conversation import author_of
+from tacit.attention.send.askers import everybody_behind
 from tacit.attention.state import consequences, escalation, records, room_offers, timers
 from tacit.attention.state.acts import RESOLVED
+from tacit.attention.state.approvals import State, may_allow, may_answer
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
+from tacit.ledger.principal import USER
 from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 3
 """How many agents a sentence names; more are counted."""
+REQUEST_CHARS: Final = 2_000
+"""How much of a request a card quotes."""
 KNOCK_BYTES: Final = 160
 """About what a knock puts into a prompt."""
 SAID_BY_RULES: Final[dict[str, Rule]] = {
@@ -378,18 +383,37 @@ def agents_view(
     return found
 
 
-def approval_view(asked: Asked) -> dict[str, Any]:
-    """What waits for a person's yes or no, or was allowed for good."""
+def approvals_view(archive: Archive, asked: Sequence[Asked], principal: str) -> list[dict[str, Any]]:
+    """What waits for a person's yes or no, or was allowed for good: of all that this person may know."""
+    return [_approval_shown(archive, one, principal) for one in asked if may_answer(one, principal)]
+
+
+def _approval_shown(archive: Archive, asked: Asked, principal: str) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "approval_id": asked.approval_id,
         "session": asked.session,
         "kind": asked.kind,
-        "expires_at": rfc3339(asked.expires_at),
+        "asked_at": rfc3339(asked.at),
+        "event_id": asked.event_id,
+        "asked_by": list(asked.asked_by) or [USER],
+        "request": _request(archive, asked, principal),
     }
+    if asked.state is State.ASKED:
+        askers = everybody_behind(asked.events, asked.session, archive)
+        shown["may_allow"] = may_allow(asked, principal, askers)
     if asked.kind != "send":
-        names = ("title", "details", "directory", "covers", "event_id", "turn", "answered_by")
+        names = ("title", "details", "directory", "worktree", "covers", "turn", "answered_by")
         shown |= {name: getattr(asked, name) for name in names}
     return shown
+
+
+def _request(archive: Archive, asked: Asked, principal: str) -> dict[str, Any] | None:
+    """What was asked of the agent, in its asker's words, for whoever may read them."""
+    stored = archive.found(asked.event_id) if asked.event_id is not None else None
+    event = archive.form_for(stored, principal) if stored is not None else None
+    if stored is None or event is None:
+        return None
+    return {"seq": stored.seq, "by": stored.by, "text": str(event.data.get("text") or "")[:REQUEST_CHARS]}
 
 
 def has_changed_messages(connection: apsw.Connection, number: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.read.conversation import MAIN, Conversation
+from tacit.attention.send import askers
 from tacit.attention.send.surroundings import Answered, Sent, Surroundings
 from tacit.attention.state import approvals, records
 from tacit.attention.state.claims import event_target
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.attention.state.fold import Attention
     from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
+    from tacit.ledger.ports import StoredEvent
 
 
 class Archive(Protocol):
@@ -40,6 +42,10 @@ class Archive(Protocol):
 
     def readable(self, event_id: str, session: str) -> Event | None:
         """A message in its form under this id, if the session may read it."""
+        ...
+
+    def found(self, event_id: str) -> StoredEvent | None:
+        """An event by its id, whoever asks."""
         ...
 
     def original(self, event_id: str) -> str:
@@ -133,7 +139,6 @@ def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
     owners = attention.ownership.owners(conversation, ())
     owner = attention.owner_of(thread) if thread is not None else None
     reveals = revealed(send, place, caller) is not None
-    what = approvals.fingerprint("send", session, send.target, send.body)
     return Surroundings(
         kind=conversation.kind,
         known_target=place.known or _is_where(said, place),
@@ -152,8 +157,21 @@ def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
         sends_here=tuple(one.at for one in sends if one.place == here),
         sent_with_key=_keyed(send, caller),
         reveals_private=reveals,
-        approval=approvals.required(attention.approvals, session, what, now) if reveals else None,
+        approval=approvals.required(attention.approvals, session, _wanted(send, caller), now)
+        if reveals
+        else None,
     )
+
+
+def at_work_on(send: Send) -> tuple[str, ...]:
+    """The events that a send comes from."""
+    return tuple(dict.fromkeys(one for one in (send.during, send.in_reply_to) if one))
+
+
+def _wanted(send: Send, caller: Caller) -> str:
+    """What an approval of the send is for: its words, its place, and those who asked for it."""
+    asked = askers.everybody_behind(at_work_on(send), caller.session, caller.archive)
+    return approvals.fingerprint("send", caller.session, send.target, send.body, askers.name_of(asked))
 
 
 def _is_where(said: ParsedMessage | None, place: SendPlace) -> bool:
@@ -239,9 +257,9 @@ def revealed(send: Send, place: SendPlace, caller: Caller) -> frozenset[str] | N
         there = caller.attention.past.get(place.root)
         audience = there.private if there is not None and there.private is not None else audience
     knowing: frozenset[str] | None = None
-    for event_id in {send.during, send.in_reply_to} - {None}:
-        readable = caller.archive.readable(event_id or "", caller.session) is not None
-        said = caller.attention.past.get(event_id or "") if readable else None
+    for event_id in at_work_on(send):
+        readable = caller.archive.readable(event_id, caller.session) is not None
+        said = caller.attention.past.get(event_id) if readable else None
         readers = said.private if said is not None else None
         if readers is not None and not (private and audience <= readers):
             knowing = readers if knowing is None else knowing & readers

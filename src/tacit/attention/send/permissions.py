@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.attention.send import askers
 from tacit.attention.state import approvals, records
 from tacit.attention.state.approvals import Asked, State
-from tacit.base.moment import rfc3339
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.permission import read_permission
 
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 ABOUT: Final = "of:"
 """A key that asks how an earlier approval stands, by its id."""
+ASKERS: Final = "by:"
+"""A key that asks for the name of those who asked for what a turn does; grants are kept under it."""
 MOST_OPEN: Final = 50
 """Questions of one agent that may wait for a person at the same time."""
-LATE: Final = "nobody answered in time"
 
 
 def permission(
@@ -40,6 +41,8 @@ def permission(
     asked = read_permission(arguments)
     if isinstance(asked, Refusal):
         return asked
+    if asked.key.startswith(ASKERS):
+        return {"asker": _asker(asked, caller)}, []
     found = _known(asked, caller)
     if found is not None and asked.withdrawn:
         return _withdrawn(found, asked.withdrawn, caller)
@@ -50,9 +53,7 @@ def permission(
     event = caller.archive.readable(asked.event_id, caller.session)
     if event is None or not asked.title:
         return refusal("event_not_found", "a permission is asked for work on an event", "C2A-207")
-    before = caller.attention.approvals.asked_by(caller.session)
-    over = [one for one in before if one.expires_at <= caller.now]
-    if len(before) - len(over) >= MOST_OPEN:
+    if len(caller.attention.approvals.asked_by(caller.session)) >= MOST_OPEN:
         return refusal(
             "rate_limited", "too many questions of this agent wait for a person already", "C2A-207"
         )
@@ -60,10 +61,15 @@ def permission(
     told = {
         "approvalId": record.approval_id,
         "state": State.ASKED.value,
-        "expiresAt": rfc3339(approvals.Moment(record.expires_at)),
+        "asker": _asker(asked, caller),
     }
-    # What nobody answered in time need not be at hand any more.
-    return told, [record, *(_lapsed(one, LATE) for one in over)]
+    return told, [record]
+
+
+def _asker(asked: PermissionAsked, caller: Caller) -> str:
+    """The name under which a grant for the turn is kept. What the session may not read names nobody."""
+    about = [one for one in (asked.event_id, *asked.beside) if caller.archive.readable(one, caller.session)]
+    return askers.name_of(askers.everybody_behind(about, caller.session, caller.archive))
 
 
 def _known(asked: PermissionAsked, caller: Caller) -> Asked | None:
@@ -80,7 +86,12 @@ def _what(key: str, caller: Caller) -> str:
 
 def _standing(found: Asked, caller: Caller) -> dict[str, Any]:
     state = caller.attention.approvals.standing(found.session, found.what, caller.now) or State.LAPSED
-    told: dict[str, Any] = {"approvalId": found.approval_id, "state": state.value}
+    behind = askers.everybody_behind(found.events, found.session, caller.archive)
+    told: dict[str, Any] = {
+        "approvalId": found.approval_id,
+        "state": state.value,
+        "asker": askers.name_of(behind),
+    }
     words = {"scope": found.scope, "by": found.answered_by, "reason": found.reason}
     return told | {name: word for name, word in words.items() if word}
 
@@ -110,20 +121,23 @@ def _record(asked: PermissionAsked, event_id: str, caller: Caller) -> records.Ap
     if caller.attention.settings.people_permit:
         readable = caller.archive.readable
         people = [one for one in sorted(caller.roster.people) if readable(event_id, one) is not None]
+    beside = [one for one in asked.beside if caller.archive.readable(one, caller.session) is not None]
     verb = {"command": "run", "edit": "change"}.get(asked.kind, "do")
     return records.Approval(
         approval_id=approvals.id_of(caller.session, what),
         session=caller.session,
         what=what,
         state=State.ASKED,
-        expires_at=caller.now + asked.within_ms * approvals.MS,
         says=f"{caller.session} wants to {verb}: {asked.title}",
         kind=asked.kind,
         title=asked.title,
         details=asked.details,
         directory=asked.directory,
+        worktree=asked.worktree,
         covers=asked.covers,
         event_id=event_id,
+        beside=beside,
+        asked_by=list(askers.authors([event_id, *beside], caller.archive)),
         turn=asked.turn,
         for_=[caller.session, *people],
     )
@@ -170,7 +184,7 @@ def asking_for_time(refused: Refusal, delay: Delay, caller: Caller) -> list[reco
     asker = [event.by] if event is not None and event.by in caller.roster.people else []
     what = str(refused.details["what"])
     title = f"put off its answer until {delay.eta}" if delay.eta else "put off its answer"
-    asked = approvals.ask(approvals.id_of(caller.session, what), caller.session, what, caller.now)
+    asked = approvals.ask(approvals.id_of(caller.session, what), caller.session, what)
     return [
         msgspec.structs.replace(
             asked,
@@ -179,6 +193,7 @@ def asking_for_time(refused: Refusal, delay: Delay, caller: Caller) -> list[reco
             title=title[:500],
             details=delay.why[:500],
             event_id=delay.obligation.event_id,
+            asked_by=list(askers.authors([delay.obligation.event_id], caller.archive)),
             for_=[caller.session, *asker],
         )
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.send import draft, permissions
+from tacit.attention.send import askers, draft, permissions
 from tacit.attention.send.rules import Permit, may_send
 from tacit.attention.state import absences, acts, approvals, loops, records
 from tacit.attention.state.claims import event_target, path_target, release, renewals, take, thread_target
@@ -127,9 +127,11 @@ def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Wri
     """Ask those who may know what would be told: the people of that private conversation, and the owner."""
     send = read_send(arguments, caller.session)
     knowing: frozenset[str] | None = None
+    about: tuple[str, ...] = ()
     if not isinstance(send, Refusal):
         knowing = draft.revealed(send, draft.place_for(send.target, caller), caller)
-    asked = approvals.ask(f"{caller.session}:{what[:12]}:{caller.now}", caller.session, what, caller.now)
+        about = draft.at_work_on(send)
+    asked = approvals.ask(f"{caller.session}:{what[:12]}:{caller.now}", caller.session, what)
     says = (
         f"{caller.session} wants to tell {arguments.get('target', '')} something that was said in private: "
         f"{body_of(arguments.get('content'))[:500]}"
@@ -139,8 +141,10 @@ def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Wri
         session=asked.session,
         what=what,
         state=asked.state,
-        expires_at=asked.expires_at,
         says=says,
+        event_id=about[0] if about else None,
+        beside=list(about[1:]),
+        asked_by=list(askers.authors(about, caller.archive)),
         for_=[caller.session, *sorted((knowing or frozenset()) & set(caller.roster.people))],
     )
     notice = {

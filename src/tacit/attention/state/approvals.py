@@ -1,8 +1,10 @@
 """Approvals: a person decides before an agent does sensitive work or shows private talk.
 
-Rows: C2A-102, C2A-121, C2A-207. A small machine: asked, then granted or denied by a person, or lapsed; no
-answer counts as no, and a grant can be revoked. One grant is for one thing, named by a fingerprint of it.
-Folded from `x.c2a.approval`; `now` is an argument.
+Rows: C2A-102, C2A-121, C2A-207. A small machine: asked, then granted or denied by a person, or taken back by
+whoever asked; a grant can be revoked. A question waits for as long as it takes: without an answer nothing is
+done, and silence is neither yes nor no. One grant is for one thing, named by a fingerprint of it, and for
+those who asked for it; nobody but the owner allows what they asked for themselves. Folded from
+`x.c2a.approval`; `now` is an argument.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.state import records
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal, refusal
+from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Collection, MutableMapping
 
-ANSWER_WITHIN_MS: Final = 3_600_000
-MS: Final = 1000
-_OVER: Final = "the request was answered, or nobody answered in time"
+_OVER: Final = "the request was answered already, or taken back"
+
+
+OWN_AFFAIRS: Final = frozenset({"send", "defer"})
+"""What was told to somebody in private, and when they get their answer: these they decide for themselves."""
 
 
 class State(StrEnum):
@@ -55,7 +60,10 @@ class Asked:
     session: str
     what: str
     state: State
-    expires_at: Moment
+    at: Moment
+    """When it was asked."""
+    expires_at: Moment = Moment(0)
+    """When an earlier version gave up waiting for an answer; 0 is never."""
     people: tuple[str, ...] = ()
     """Who may know of it and answer, beside the owner."""
     kind: str = "send"
@@ -64,6 +72,9 @@ class Asked:
     directory: str = ""
     covers: str = ""
     event_id: str | None = None
+    worktree: str = ""
+    beside: tuple[str, ...] = ()
+    asked_by: tuple[str, ...] = ()
     turn: str = ""
     scope: str = ""
     answered_by: str = ""
@@ -73,6 +84,16 @@ class Asked:
     def holds(self) -> bool:
         """Is it open, or does its yes go on? What is over need not be at hand any more."""
         return self.kind == "send" or self.state is State.ASKED or self.is_standing
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What the turn that asks works on."""
+        return (self.event_id, *self.beside) if self.event_id else self.beside
+
+    @property
+    def holds_up(self) -> tuple[str, ...]:
+        """The events with which the session cannot go on before a person has answered."""
+        return () if self.kind in OWN_AFFAIRS else self.events
 
     @property
     def is_standing(self) -> bool:
@@ -102,7 +123,7 @@ class Approvals:
     def __init__(self, by_what: MutableMapping[tuple[str, str], Asked] | None = None) -> None:
         self._by_what: MutableMapping[tuple[str, str], Asked] = {} if by_what is None else by_what
 
-    def apply(self, record: records.Approval) -> None:
+    def apply(self, record: records.Approval, at: Moment) -> None:
         """Fold a record; one that does not follow from the state changes nothing."""
         key = (record.session, record.what)
         known = self._by_what.get(key)
@@ -117,6 +138,7 @@ class Approvals:
                 record.session,
                 record.what,
                 state,
+                at,
                 Moment(record.expires_at),
                 tuple(record.for_),
                 record.kind,
@@ -125,6 +147,9 @@ class Approvals:
                 record.directory,
                 record.covers,
                 record.event_id,
+                record.worktree,
+                tuple(record.beside),
+                tuple(record.asked_by),
                 record.turn,
                 reason=record.reason,
             )
@@ -143,21 +168,24 @@ class Approvals:
         return self._by_what.get((session, what))
 
     def standing(self, session: str, what: str, now: Moment) -> State | None:
-        """How it stands; a question that has waited too long is a no."""
+        """How it stands. Only what an earlier version asked has an end, which it told at the time."""
         found = self._by_what.get((session, what))
         if found is None:
             return None
-        if found.state is State.ASKED and found.expires_at <= now:
-            return State.LAPSED
-        return found.state
+        return State.LAPSED if found.state is State.ASKED and _is_over(found, now) else found.state
 
     def waiting(self, now: Moment) -> list[Asked]:
-        """The requests that nobody has answered and that have not lapsed."""
-        found = [one for one in self._by_what.values() if one.state is State.ASKED and one.expires_at > now]
-        return sorted(found, key=lambda one: one.expires_at)
+        """The requests that nobody has answered, the oldest first."""
+        found = [one for one in self._by_what.values() if one.state is State.ASKED and not _is_over(one, now)]
+        return sorted(found, key=lambda one: one.at)
+
+    def held_up(self) -> frozenset[tuple[str, str]]:
+        """The events, each with the session, that wait for a person's answer to what its program asks."""
+        asked = (one for one in self._by_what.values() if one.state is State.ASKED and not one.expires_at)
+        return frozenset((event_id, one.session) for one in asked for event_id in one.holds_up)
 
     def asked_by(self, session: str) -> list[Asked]:
-        """What a session's own program asked and nobody answered, in time or not."""
+        """What a session's own program asked and nobody has answered."""
         return [
             one
             for one in self._by_what.values()
@@ -176,17 +204,23 @@ class Approvals:
         return next((one for one in self._by_what.values() if one.approval_id == approval_id), None)
 
 
-def ask(
-    approval_id: str, session: str, what: str, now: Moment, within_ms: int = ANSWER_WITHIN_MS
-) -> records.Approval:
+def _is_over(asked: Asked, now: Moment) -> bool:
+    return 0 < asked.expires_at <= now
+
+
+def ask(approval_id: str, session: str, what: str) -> records.Approval:
     """The record of asking."""
-    return records.Approval(
-        approval_id=approval_id,
-        session=session,
-        what=what,
-        state=State.ASKED,
-        expires_at=now + within_ms * MS,
-    )
+    return records.Approval(approval_id=approval_id, session=session, what=what, state=State.ASKED)
+
+
+def may_answer(asked: Asked, principal: str) -> bool:
+    """What it is about may have been said in private: who may not know it is not asked about it."""
+    return principal == USER or principal in asked.people
+
+
+def may_allow(asked: Asked, principal: str, askers: Collection[str]) -> bool:
+    """May this person say yes? `askers` are all who are known to have wanted it, also through an agent."""
+    return principal == USER or asked.kind in OWN_AFFAIRS or principal not in askers
 
 
 def answer(
@@ -199,6 +233,7 @@ def answer(
     now: Moment,
     scope: str = "once",
     reason: str = "",
+    askers: Collection[str] = (),
 ) -> records.Approval | Refusal:
     """A person's answer; an agent cannot grant itself or another anything."""
     found = approvals.find(approval_id)
@@ -206,6 +241,12 @@ def answer(
         return refusal("event_not_found", "there is no such request for approval", "C2A-207")
     if not by_human:
         return refusal("permission_denied", "only a person approves", "C2A-207")
+    if granted and not may_allow(found, by, askers):
+        return refusal(
+            "permission_denied",
+            "you asked for this yourself: the owner or somebody else has to allow it",
+            "C2A-207",
+        )
     if approvals.standing(found.session, found.what, now) is not State.ASKED:
         why = found.reason if found.state is State.LAPSED and found.reason else ""
         over = f"{why}: the answer changes nothing" if why else _OVER
@@ -252,7 +293,7 @@ def required(approvals: Approvals, session: str, what: str, now: Moment) -> Refu
         "approval_required",
         "a person has to approve this first",
         "C2A-207",
-        remedy="wait for the answer" if state is State.ASKED else "ask for approval; no answer counts as no",
+        remedy="wait for the answer" if state is State.ASKED else "ask for approval and wait for the answer",
         state=state.value if state else "unasked",
         what=what,
     )

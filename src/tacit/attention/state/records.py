@@ -145,6 +145,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: str
     what: str
     expires_at: int = 0
+    """When an earlier version gave up waiting; 0 is never."""
     answered_by: str | None = None
     says: str = ""
     """What the person is asked about, for the people's eyes."""
@@ -153,9 +154,14 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     details: str = ""
     directory: str = ""
+    worktree: str = ""
     covers: str = ""
     """What "always" would allow, in words; empty where only this once can be allowed."""
     event_id: str | None = None
+    beside: list[str] = []
+    """Further events that the turn works on."""
+    asked_by: list[str] = []
+    """Who wrote these events: they asked the agent for what needs this approval."""
     turn: str = ""
     scope: str = ""
     """How far a yes goes: once, turn, always."""

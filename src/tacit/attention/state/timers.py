@@ -60,11 +60,13 @@ ASSIGNED: Final = Rule("claim.assigned", "C2A-222", "nobody took it in time, so 
 
 def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
     """When time next brings something; None when nothing waits."""
+    held_up = attention.approvals.held_up()
     span = attention.settings.claim_ttl_ms * MS
     times = [
         Moment(max(due.at, lives.excused_until(obligation.session, obligation.created_at)))
         for obligation in attention.obligations
-        if (due := deadlines.next_step(obligation, attention.settings))
+        if (obligation.event_id, obligation.session) not in held_up
+        and (due := deadlines.next_step(obligation, attention.settings))
     ]
     times += [
         Moment(max(held.expires_at, lives.excused_until(held.session, Moment(held.expires_at - span))))
@@ -114,10 +116,13 @@ def steps(
 
 
 def _due(attention: Attention, now: Moment) -> list[Obligation]:
+    # While a person is asked for a permission, the time of what it is for stands still.
+    held_up = attention.approvals.held_up()
     found = [
         obligation
         for obligation in attention.obligations
         if deadlines.is_due(obligation, now, attention.settings)
+        and (obligation.event_id, obligation.session) not in held_up
     ]
     return sorted(
         found, key=lambda obligation: (obligation.created_at, obligation.event_id, obligation.session)
@@ -155,7 +160,14 @@ def _ended(ended: records.Claim, attention: Attention, around: Around) -> list[W
     span = attention.settings.claim_ttl_ms * MS
     if around.lives.excused_until(ended.session, Moment(around.now - span)) > around.now:
         return []
-    alive = max((alive_at(piece, around.lives) for piece in _under(ended, attention)), default=0)
+    held_up = attention.approvals.held_up()
+    alive = max(
+        (
+            around.now if (piece.event_id, piece.session) in held_up else alive_at(piece, around.lives)
+            for piece in _under(ended, attention)
+        ),
+        default=0,
+    )
     renews = may_renew(attention.claims, ended.target, ended.session, around.now, attention.settings)
     if alive + span > around.now and renews:
         return [msgspec.structs.replace(ended, action="renew", expires_at=alive + span)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.harness.belonging import OWNER
 from tacit.harness.permission import Pattern, read_pattern
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class KeptPattern:
     pattern: Pattern
     by: str
     at: str
+    asker: str = OWNER
+    """Who asked for it: the pattern holds for them alone. Those of earlier versions are the owner's."""
 
 
 class KeptPatterns:
@@ -46,7 +49,11 @@ class KeptPatterns:
             return []
         return [
             KeptPattern(
-                str(row.get("approval_id", "")), pattern, str(row.get("by", "")), str(row.get("at", ""))
+                str(row.get("approval_id", "")),
+                pattern,
+                str(row.get("by", "")),
+                str(row.get("at", "")),
+                str(row.get("asker", OWNER)),
             )
             for row in rows
             if (pattern := read_pattern(row.get("pattern"))) is not None
@@ -67,7 +74,13 @@ class KeptPatterns:
 
     def _write(self, kept: list[KeptPattern]) -> None:
         rows = [
-            {"approval_id": one.approval_id, "pattern": one.pattern.members(), "by": one.by, "at": one.at}
+            {
+                "approval_id": one.approval_id,
+                "pattern": one.pattern.members(),
+                "by": one.by,
+                "at": one.at,
+                "asker": one.asker,
+            }
             for one in kept
         ]
         fresh = self._path.with_suffix(".new")
