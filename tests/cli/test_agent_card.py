@@ -200,8 +200,8 @@ def test_words_of_others_are_quotations_that_cannot_look_like_our_keys(one):
         assert len(line) <= 90
         assert line.startswith(agent_card_show.MARK) == (line in keys), line
         assert agent_card_show.MARK.strip() not in line or line in keys
-        # Nowhere more than two marks on one letter.
-        assert "\u0303" not in line
+        # Nowhere more than three marks on one letter.
+        assert "\u0304" not in line
     # What `tacit agent pending` prints says it in the same quotations.
     for line in arrange_show.question(one):
         assert all(sign.isprintable() or sign == "\x1b" for sign in line), line

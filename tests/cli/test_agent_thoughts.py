@@ -25,7 +25,7 @@ async def test_the_log_says_which_model_for_what_how_sure_and_what_it_took(tmp_p
             for more in (("thoughts",), ("thoughts", thread, "--json"), ("thread", thread))
         )
         await anna.__aenter__()
-    assert "read_request    gpt[2J (small), taken, 0.90 sure, 120 tokens, $0.0100" in told
+    assert "read_request    gpt⟨U+001B⟩[2J (small), taken, 0.90 sure, 120 tokens, $0.0100" in told
     assert "today: 0 tokens, $0.0000" in told  # by the clock of this machine
     assert json.loads(plain)["thoughts"] == found["thoughts"]
     assert "models: 1 answers, 120 tokens, $0.0100" in whole

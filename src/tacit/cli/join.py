@@ -229,13 +229,6 @@ _AGENT_OPTIONS: Final = (
     click.option(
         "--price-out", type=click.FloatRange(min=0), help="Dollars for a million tokens that come out."
     ),
-    click.option(
-        "--permission-wait",
-        type=click.FloatRange(1, 3600),
-        default=600.0,
-        show_default=True,
-        help="Seconds that people have to answer what the agent's program asks; then it is no.",
-    ),
     click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles."),
     click.option(
         "--worktree", is_flag=True, help="Work in a git worktree and branch of its own, of --cwd's project."
@@ -274,7 +267,6 @@ def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
         prices=given["prices"] or "",
         price_in=given["price_in"],
         price_out=given["price_out"],
-        permission_wait=given["permission_wait"],
         worktree=given["worktree"],
         sessions=given["sessions"],
     )

@@ -35,7 +35,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that may have several lines: it drives no terminal, and what nobody would see is shown as a code."""
+    """Text that may have several lines: it drives no terminal, and what nobody would see is a code."""
     return visible(text, lines=True)
 
 
