@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.harness.drivers.port import DETAILS_BYTES, TITLE_BYTES, permission
-from tacit.harness.permission import covers, pattern_of, read_pattern, time_told
+from tacit.harness.drivers.port import DETAILS_BYTES, WISH_BYTES, permission
+from tacit.harness.permission import covers, note_of, pattern_of, read_pattern, wish_of
 
 
 def run(line, directory="/srv/project"):
@@ -209,9 +209,9 @@ def test_no_pattern_is_the_whole_disk_or_without_a_place():
 
 
 def test_what_was_cut_has_no_pattern_and_is_covered_by_none():
-    long = "npm test " + "x" * TITLE_BYTES
+    long = "npm test " + "x" * WISH_BYTES
     wanted = run(long)
-    assert len(wanted.title.encode()) == TITLE_BYTES
+    assert wanted.title.endswith("xxx\n(9 more bytes are not shown)")
     assert not wanted.whole
     assert pattern_of(wanted) is None
     assert not covers(pattern_of(run("npm test")), wanted)
@@ -227,9 +227,25 @@ def test_a_pattern_says_what_always_would_cover():
 
 
 @pytest.mark.spec("C2A-207")
-def test_how_long_a_question_waits_is_told_in_minutes_or_seconds():
-    told = [time_told(seconds) for seconds in (1, 1.5, 59, 60, 90, 300)]
-    assert told == ["1 second", "1.5 seconds", "59 seconds", "1 minute", "1.5 minutes", "5 minutes"]
+def test_a_wish_is_known_again_by_its_deed_and_not_by_its_reason():
+    first = permission("command", "make", "it must", directory="/srv")
+    assert wish_of(first) == wish_of(permission("command", "make", "please", directory="/srv", call_id="c2"))
+    others = [
+        permission("command", "make", directory="/tmp"),
+        permission("command", "make all", directory="/srv"),
+        permission("other", "make", "it must", directory="/srv"),
+        permission("edit", "a", "-1 +2", directory="/srv", paths=("a",)),
+        permission("edit", "a", "-1 +3", directory="/srv", paths=("a",)),
+        permission("edit", "a", "-1 +3", directory="/srv", paths=("b",)),
+    ]
+    assert len({wish_of(one) for one in (first, *others)}) == 1 + len(others)
+
+
+def test_a_model_that_goes_on_is_told_what_was_answered():
+    assert "granted now" in note_of(granted=True, title="make", reason="")
+    refused = note_of(granted=False, title="make\nall", reason="the freeze")
+    assert "make all" in refused
+    assert "refused: the freeze" in refused
 
 
 def test_a_command_never_allows_an_edit():

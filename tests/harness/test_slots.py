@@ -28,6 +28,10 @@ def answered(turn, text="Eight thousand."):
     return TurnOutcome(turn.id, text)
 
 
+def cancelled(turn):
+    return TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+
+
 def test_an_unrelated_question_to_a_busy_agent_is_begun_in_another_slot():
     conduct = Conduct(TWO)
     first, second = ask(conduct, "e1", 0), ask(conduct, "e2", 10, **BO)
@@ -219,3 +223,46 @@ def test_whatever_happens_each_slot_has_one_turn_and_every_event_ends_once_with_
             carry_out(conduct.ended(answered(running.turn), at(now)))
     assert sorted(set(over)) == sorted(heard)
     assert len(conduct._runs) + len(conduct._failing) == 0
+
+
+WAITS = "waits for permission to run a command"
+
+
+def test_a_turn_that_waits_for_a_person_makes_room_only_when_somebody_needs_it():
+    conduct = Conduct(ConductOptions(boundaries=True))
+    first = ask(conduct, "e1", 0)
+    reach_the_model(conduct)
+    assert conduct.waits(first.id, WAITS, at(20)) == []
+    assert [(one.state, one.code) for one in conduct.work(at(20))] == [("waiting", "permission")]
+    aborted = kinds([*conduct.heard(event("e2", "and the disk?", **BO), at(30)), *conduct.due(at(40))], Abort)
+    assert [one.turn_id for one in aborted] == [first.id]
+    [begun] = kinds(conduct.ended(cancelled(first), at(41)), Begin)
+    assert [one.event_id for one in begun.turn.events] == ["e2"]
+    reach_the_model(conduct)
+    told = {one.event_id: (one.state, one.code, one.message) for one in conduct.work(at(42))}
+    assert told["e1"] == ("waiting", "permission", WAITS)
+    assert not kinds(conduct.ended(answered(begun.turn), at(50)), Begin), "nothing is run again unanswered"
+    assert conduct.next_due is None
+    [again] = kinds(conduct.permitted(["e1"], "It is granted now.", at(10_000)), Begin)
+    assert ([one.event_id for one in again.turn.events], again.turn.note) == (["e1"], "It is granted now.")
+    assert again.turn.slot == first.slot
+
+
+def test_a_turn_that_has_spoken_or_is_at_work_keeps_its_slot():
+    for change in (lambda one: setattr(one.acts, "sends", 1), lambda one: one.tool_started("c2", "shell")):
+        conduct = Conduct(ConductOptions(boundaries=True))
+        first = ask(conduct, "e1", 0)
+        change(conduct.turn(first.id))
+        conduct.waits(first.id, WAITS, at(20))
+        found = [*conduct.heard(event("e2", "and the disk?", **BO), at(30)), *conduct.due(at(40))]
+        assert kinds(found, Abort) == []
+
+
+def test_more_from_its_author_lets_a_parked_question_go_on_without_the_answer():
+    conduct = Conduct(ConductOptions(boundaries=True))
+    conduct.restore([(event("e1"), "e1.1", 0, 1)], at(0), {"e1": WAITS})
+    assert conduct.due(at(1)) == []
+    found = conduct.heard(event("e1b", "instead", supersedes="e1"), at(2))
+    found += conduct.due(at(60))
+    [begun] = kinds(found, Begin)
+    assert [one.event_id for one in begun.turn.events] == ["e1b"]

@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tacit.c2a.vocabulary import Mode
+from tacit.c2a.vocabulary import Directedness, Mode, Policy
 from tacit.harness.question import Key, Question, is_added, key_of
+from tacit.harness.runs import slot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from tacit.attention.settings import Settings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 MS: Final = 1000
 OWNER: Final = "user"
 """The room's owner, as the ledger names it."""
+BEGUN: Final = "You may have begun on this before; check what is done already."
 _READ: Final = 400
 """Characters at each end of a text that are looked at."""
 _NAMED: Final = re.compile(r"\A(?:\W*@[\w.-]+[\s,:;-]*)+")
@@ -136,6 +138,50 @@ def put_together(
         found.setdefault(name, []).append((event, number))
         before.add(event.event_id)
     return list(found.values())
+
+
+def restored(
+    rows: Iterable[tuple[Delivered, str, int]],
+    now: Moment,
+    settings: Settings,
+    slots: int,
+    held: Mapping[str, str],
+) -> list[Question]:
+    """What an earlier process left, each event with its last turn and how often it failed, as questions.
+
+    `held` says for which events a person was asked for a permission, and for which.
+    """
+    found: list[Question] = []
+    left = list(rows)
+    ran = {event.event_id: slot_of(turn_id) for event, turn_id, _ in left if turn_id}
+    for together in put_together(left, now, settings):
+        events = tuple(event for event, _ in together)
+        slot = ran.get(events[-1].event_id)
+        found.append(
+            Question(
+                key_of(events[-1]),
+                events,
+                attempt=1 + max(failed for _, failed in together),
+                not_before=now,
+                note=BEGUN if together[0][1] else "",
+                slot=slot if slot is not None and slot < slots else None,
+                waits_for=next((held[one.event_id] for one in events if one.event_id in held), ""),
+            )
+        )
+    return found
+
+
+def is_for_a_model(event: Delivered, ambient: AbstractSet[str]) -> bool:
+    """Only what is pushed reaches a model, and of that no ambient traffic (C2A-003, C2A-080, C2A-091).
+
+    But for the conversations of which the owner lets it through.
+    """
+    if event.mode in {Mode.SILENT, Mode.TOOL_MAILBOX}:
+        return False
+    if event.mode in {Mode.NOTIFY, Mode.DIGEST} or event.policy is Policy.MUST_RESPOND:
+        return True
+    aimed = event.directedness in {Directedness.TO_ME, Directedness.TO_MY_ROLE}
+    return aimed or event.conversation in ambient
 
 
 def _was_more(event: Delivered, before: list[Delivered], now: Moment, settings: Settings) -> bool:

@@ -68,6 +68,9 @@ Audiences. An event has an audience: the room, or the parties of a private conve
 and a session of the model's for it, which no other audience shares. So only what has the turn's audience
 enters it, at its beginning or on the way: an urgent event of another waits, and interrupts.
 
+A turn that waits for a person's permission makes room for other work, and goes on with the answer
+(`tacit.harness.parking`).
+
 Why one turn in a slot: an agent keeps one folder there, and two turns in it would read each other's
 half-finished work. Why effects instead of calls: order and durability are then one list that a test can
 read, and the state machine in `tests/harness/test_conduct_machine.py` tries inputs in any order without
@@ -84,7 +87,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
-from tacit.harness import belonging, orders
+from tacit.harness import belonging, orders, parking
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
 from tacit.harness import work as working
@@ -109,10 +112,10 @@ from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import Question, QuestionQueue, key_of
 from tacit.harness.running import RunningTurn
-from tacit.harness.runs import Runs, slot_of
+from tacit.harness.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from tacit.c2a.messages import Delivered
     from tacit.c2a.notifications import Work
@@ -181,7 +184,7 @@ class Conduct:
     def _heard(self, event: Delivered, now: Moment, *, claimed: bool) -> list[Effect]:
         if event.event_id in self._gone:
             return [Settle(event.event_id, "superseded")]
-        if not claimed and not self._is_for_the_model(event):
+        if not claimed and not belonging.is_for_a_model(event, self.options.ambient):
             return [Settle(event.event_id)]
         if event.reason == Reason.CANCELLATION and event.directedness is Directedness.TO_ME:
             return self._called_off(event, now)
@@ -244,12 +247,9 @@ class Conduct:
 
     def typing(self, conversation: str, author: str, now: Moment, *, typing: bool) -> None:
         """Somebody writes: a question of theirs is held open (C2A-084)."""
-        self._questions.put(
-            [
-                questions.typed(one, now, typing=typing) if one.key[:2] == (author, conversation) else one
-                for one in self._questions.all
-            ]
-        )
+        for one in list(self._questions.all):
+            if one.key[:2] == (author, conversation):
+                self._questions.replace(one, questions.typed(one, now, typing=typing))
 
     def steered(self, steer: Steer, now: Moment, *, taken: bool) -> list[Effect]:
         """Whether the driver could give an event to the turn it was meant for; another may run by now."""
@@ -328,6 +328,9 @@ class Conduct:
         if self.paused_until is None:
             while begun := self._begin_next(now):
                 effects += begun
+            if self._free_slot is None:
+                for running in parking.give_way(self.turns, self._questions, now, self.settings):
+                    effects += self._give_way(running, now, parking.parked(running))
         return effects
 
     def _go_on(self, now: Moment) -> None:
@@ -348,15 +351,31 @@ class Conduct:
     def pause(self, until: Moment, reason: str) -> list[Effect]:
         """No further turns until then; whoever is owed an answer is told why."""
         self.paused_until, self.pause_reason = until, reason
-        owed = [
-            one
-            for question in self._questions.all
-            for one in question.live
-            if one.policy is Policy.MUST_RESPOND
-        ]
-        return [effect for one in owed for effect in self._deferred(one)]
+        return [effect for one in self._questions.owed for effect in self._deferred(one)]
 
-    def restore(self, waiting: Iterable[tuple[Delivered, str, int, int]], now: Moment) -> list[Effect]:
+    def waits(self, turn_id: str, message: str, now: Moment) -> list[Effect]:
+        """A turn waits for a person's permission, which a message says; or it goes on, without one."""
+        if (running := self.turn(turn_id)) is not None:
+            running.waits_for = (parking.PERMISSION, message) if message else ("", "")
+        return self.due(now)
+
+    def has_work_on(self, event_ids: Collection[str]) -> bool:
+        """Does any of these wait for a turn, or belong to one that is not ending?"""
+        return any(
+            one.holds(event_id) for one in (*self._questions.all, *self._live) for event_id in event_ids
+        )
+
+    def permitted(self, event_ids: Collection[str], note: str, now: Moment) -> list[Effect]:
+        """A person has answered what these events waited for."""
+        parking.go_on(self._questions, event_ids, note, now)
+        return self.due(now)
+
+    def restore(
+        self,
+        waiting: Iterable[tuple[Delivered, str, int, int]],
+        now: Moment,
+        held: Mapping[str, str] | None = None,
+    ) -> list[Effect]:
         """What an earlier process left: each event with its last turn, failed attempts and runs."""
         asked: list[tuple[Delivered, str, int]] = []
         claims: list[Effect] = []
@@ -368,16 +387,7 @@ class Conduct:
                 claims += self._knocked(event)
             else:
                 asked.append((event, turn_id, attempts))
-        ran = {event.event_id: slot_of(turn_id) for event, turn_id, _ in asked if turn_id}
-        for rows in belonging.put_together(asked, now, self.settings):
-            events = tuple(event for event, _ in rows)
-            note = "You may have begun on this before; check what is done already." if rows[0][1] else ""
-            attempt = 1 + max(failed for _, failed in rows)
-            slot = ran.get(events[-1].event_id)
-            slot = slot if slot is not None and slot < self.options.slots else None
-            self._questions.add(
-                Question(key_of(events[-1]), events, attempt=attempt, not_before=now, note=note, slot=slot)
-            )
+        self._questions.all += belonging.restored(asked, now, self.settings, self.options.slots, held or {})
         return claims
 
     def work(self, now: Moment) -> list[Work]:
@@ -394,15 +404,6 @@ class Conduct:
         return len(self._questions.all) + len(self.turns)
 
     # -- inside
-
-    def _is_for_the_model(self, event: Delivered) -> bool:
-        """Only what is pushed reaches a model, and of that no ambient traffic (C2A-003, C2A-080, C2A-091)."""
-        if event.mode in {Mode.SILENT, Mode.TOOL_MAILBOX}:
-            return False
-        if event.mode in {Mode.NOTIFY, Mode.DIGEST} or event.policy is Policy.MUST_RESPOND:
-            return True
-        aimed = event.directedness in {Directedness.TO_ME, Directedness.TO_MY_ROLE}
-        return aimed or event.conversation in self.options.ambient
 
     def _knocked(self, event: Delivered) -> list[Effect]:
         """A knock waits for the next turn; work put up for a role is taken on first (C2A-071, C2A-090)."""
@@ -500,16 +501,17 @@ class Conduct:
         )
         return may and not running.is_ending
 
-    def _give_way(self, running: RunningTurn, now: Moment) -> list[Effect]:
-        """The running turn ends for what is urgent; unless it has spoken it comes again later (C2A-219)."""
+    def _give_way(self, running: RunningTurn, now: Moment, again: Question | None = None) -> list[Effect]:
+        """A turn ends for what is urgent (C2A-219) or is parked; unless it has spoken it comes again."""
         waiting, running.waiting = running.waiting, []
         for event in waiting:
             self._ask(questions.asked(event, now))
         if running.has_spoken:
             return [*outcomes.cut(running), *self._end_turn(running, None)]
         note = "You were interrupted on this; check what is done already." if running.side_effects else ""
-        again = replace(running.question, restarts=running.question.restarts + 1, not_before=now, note=note)
-        return self._end_turn(running, again)
+        old = running.question
+        anew = replace(old, restarts=old.restarts + 1, not_before=now, note=note)
+        return self._end_turn(running, again or anew)
 
     def _end_turn(self, running: RunningTurn, again: Question | None) -> list[Effect]:
         """Abort what runs; a side-effecting call is let to its end (C2A-180)."""

@@ -15,11 +15,14 @@ Pure: paths are compared as they are written, after `.` and `..`; nothing is loo
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from tacit.base.quoting import single_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,10 +110,27 @@ class Pattern:
         return f"commands that begin with `{self.value}`{place}" if self.more else f"`{self.value}`{place}"
 
 
-def time_told(seconds: float) -> str:
-    """How long a question waits, as the person reads it."""
-    count, unit = (seconds / 60, "minute") if seconds >= 60 else (seconds, "second")
-    return f"{count:g} {unit}" + ("" if count == 1 else "s")
+def wish_of(wanted: PermissionRequest) -> str:
+    """A name for what is wanted: the same deed, asked for again by another run of the question.
+
+    Of a command the reason may differ each time; of everything else the details say what it is.
+    """
+    details = "" if wanted.kind == "command" else wanted.details
+    parts = (wanted.kind, wanted.title, wanted.directory, details, str(wanted.whole), *wanted.paths)
+    framed = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.blake2b(framed.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def note_of(*, granted: bool, title: str, reason: str) -> str:
+    """What a model is told when it goes on with a question that waited for a person."""
+    what = single_line(title, 300)
+    if granted:
+        return (
+            f"You had asked for permission for this: {what}. It is granted now: do it, and check what is done"
+            " already."
+        )
+    why = f": {single_line(reason, 300)}" if reason else ""
+    return f"You had asked for permission for this: {what}. It was refused{why}. Go on without it."
 
 
 def read_pattern(given: object) -> Pattern | None:

@@ -75,6 +75,8 @@ class Question:
     """The slot that it waits for: there lies what was begun on it. None is any that is free."""
     held_until: Moment = Moment(0)
     """Its author was seen writing: the window stays open until then, up to the cap."""
+    waits_for: str = ""
+    """What a person has to answer before it can go on, in words; it begins at no time before that."""
     is_held: bool = False
     """Its author asked to wait: it goes on with their next word, or at `not_before`."""
 
@@ -160,7 +162,12 @@ def added(question: Question, event: Delivered, now: Moment) -> Question:
         if window.first == old:
             window = replace(window, first=event.event_id, since=now)
         return replace(
-            question, events=events, window=window, withdrawn=question.withdrawn - {old}, held_until=Moment(0)
+            question,
+            events=events,
+            window=window,
+            withdrawn=question.withdrawn - {old},
+            held_until=Moment(0),
+            waits_for="",
         )
     if question.holds(event.event_id):
         return question
@@ -169,12 +176,13 @@ def added(question: Question, event: Delivered, now: Moment) -> Question:
         events=(*question.events, event),
         window=window,
         held_until=Moment(0),
+        waits_for="",
     )
 
 
 def withdrew(question: Question, event_id: str) -> Question:
     """A fragment was taken back (C2A-187)."""
-    return replace(question, withdrawn=question.withdrawn | {event_id})
+    return replace(question, withdrawn=question.withdrawn | {event_id}, waits_for="")
 
 
 def typed(question: Question, now: Moment, *, typing: bool) -> Question:
@@ -256,6 +264,12 @@ class QuestionQueue:
         self.all: list[Question] = []
         """In the order in which they came."""
 
+    @property
+    def owed(self) -> list[Delivered]:
+        """Every event that waits here and has to be answered."""
+        events = (one for question in self.all for one in question.live)
+        return [one for one in events if one.policy is Policy.MUST_RESPOND]
+
     def add(self, question: Question) -> None:
         """One more."""
         self.all.append(question)
@@ -296,9 +310,10 @@ class QuestionQueue:
         return min((closes_at(one, settings) for one in waiting), default=None)
 
     def _may_begin(self, free: int) -> list[Question]:
-        """Without those that would take the free slot from one whose turn there is begun anew."""
+        """Without those that wait for a person, or would take the slot from one that is begun anew there."""
         kept = any(one.slot == free and one.restarts and one.window is not None for one in self.all)
-        return [one for one in self.all if not kept or one.slot is not None or one.is_pressing]
+        may = [one for one in self.all if not one.waits_for]
+        return [one for one in may if not kept or one.slot is not None or one.is_pressing]
 
     def take_next(self, now: Moment, settings: Settings, busy: Collection[int], free: int) -> Question | None:
         """The first that is whole and has a slot, out of the queue; what was taken back whole goes too."""

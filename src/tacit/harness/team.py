@@ -56,7 +56,6 @@ class Member:
     price_in: float | None = None
     price_out: float | None = None
     """Dollars for a million tokens, where no list has the model."""
-    permission_wait: float = 600.0
     worktree: bool = False
     """Does it work in a git worktree and on a branch of its own?"""
     sessions: int = 1
@@ -86,10 +85,11 @@ _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
     "prices": (str,),
     "price_in": (int, float),
     "price_out": (int, float),
-    "permission_wait": (int, float),
     "worktree": (bool,),
     "sessions": (int,),
 }
+_NO_LONGER: Final = frozenset({"permission_wait"})
+"""Keys of earlier versions that mean nothing any more: a question waits until it is answered."""
 _MAY_BE_NOTHING: Final = frozenset({"price_in", "price_out"})
 _BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
 
@@ -153,6 +153,8 @@ def _faults(given: Mapping[str, Any], group: object) -> list[str]:
 def _kinds(given: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]) -> list[str]:
     found: list[str] = []
     for name, value in given.items():
+        if name in _NO_LONGER:
+            continue
         if name not in known:
             found.append(f"unknown key `{name}`")
         elif not isinstance(value, known[name]) or (isinstance(value, bool) and bool not in known[name]):
@@ -189,7 +191,6 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         str(given.get("prices", "")),
         given.get("price_in"),
         given.get("price_out"),
-        float(given.get("permission_wait", 600.0)),
         bool(given.get("worktree", False)),
         int(given.get("sessions", 1)),
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.c2a.notifications import Work
 from tacit.harness.drivers.failures import sentence
+from tacit.harness.parking import PERMISSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,6 +65,8 @@ def queued_states(
         elif failure is not None and question.not_before > now:
             retry = rfc3339(question.not_before)
             said = Work("", "failed", code=failure.code, message=sentence(failure), retry_at=retry)
+        elif question.waits_for:
+            said = Work("", "waiting", code=PERMISSION, message=question.waits_for)
         elif question.is_held and question.not_before > now:
             retry = rfc3339(question.not_before)
             said = Work("", "waiting", code=HELD, message=ASKED_TO_WAIT, retry_at=retry)

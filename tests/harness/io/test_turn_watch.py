@@ -26,8 +26,9 @@ class Room:
         self.asked: list[PermissionRequest] = []
         self.meanwhile = lambda: None
 
-    async def ask(self, turn, wanted):
+    async def ask(self, turn, wanted, events):
         del turn
+        self.events = events
         self.asked.append(wanted)
         self.meanwhile()
         return Permitted("once")

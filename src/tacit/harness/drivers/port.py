@@ -256,8 +256,10 @@ class Stop:
 BoundaryOrder = Proceed | Insert | Stop
 
 TITLE_BYTES: Final = 2_000
+"""How much of a title is shown of what an agent does."""
+WISH_BYTES: Final = 16_000
 DETAILS_BYTES: Final = 8_000
-"""How much of a request for permission is shown; what was cut is never allowed for longer than once."""
+"""How much of a request for permission is shown; what was cut says so, and is allowed once at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,10 +307,17 @@ def permission(
     call_id: str = "",
 ) -> PermissionRequest:
     """A request within its bounds."""
-    shown, more = cut(title, TITLE_BYTES), cut(details, DETAILS_BYTES)
+    shown, more = _marked(title, WISH_BYTES), _marked(details, DETAILS_BYTES)
     known = paths[:MOST_FILES]
     whole = (shown, more, known) == (title, details, paths)
     return PermissionRequest(kind, shown, more, directory, known, call_id, whole)
+
+
+def _marked(text: str, limit: int) -> str:
+    """The beginning of a text; where something is missing, how much."""
+    shown = cut(text, limit)
+    missing = len(text.encode(errors="replace")) - len(shown.encode(errors="replace"))
+    return f"{shown}\n({missing} more bytes are not shown)" if missing else shown
 
 
 ActivityKind = Literal["command", "edit", "tool", "plan", "text", "thought"]

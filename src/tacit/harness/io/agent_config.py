@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tacit import __version__
 from tacit.c2a.io.session import Habits
 from tacit.harness.budget import Budget
-from tacit.harness.io.permissions import ANSWER_WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +23,7 @@ class SlotPlace:
     state: Path
     """A folder of its own, with the record of its working tree where it has one."""
     directory: str | None = None
+    worktree: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class AgentConfig:
     habits: Habits = Habits(name="tacit-harness", version=__version__)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts that are struck out of what people see of the agent's work, such as the model's key."""
-    permission_within: float = ANSWER_WITHIN
-    """Seconds in which a person has to answer what the agent's own program asks; then it is no."""
+    worktree: str = ""
+    """The name of its working tree, where it has one of its own."""
     more_slots: tuple[SlotPlace, ...] = ()
     """Where further turns may run beside the first one's."""
     proven_by: bytes | None = field(default=None, repr=False)
@@ -58,4 +58,4 @@ class AgentConfig:
     @property
     def slots(self) -> tuple[SlotPlace, ...]:
         """Every slot; the first is the agent's own folder."""
-        return (SlotPlace(self.state, self.directory), *self.more_slots)
+        return (SlotPlace(self.state, self.directory, self.worktree), *self.more_slots)

@@ -60,12 +60,21 @@ class ReadyAgent:
             price=self.price,
             surroundings=self.surroundings if self.others else None,
             secrets=(self.options.key,) if self.options.key else (),
-            permission_within=member.permission_wait,
             proven_by=proven_by,
-            more_slots=tuple(SlotPlace(state, options.directory) for state, options in self.beside),
+            worktree=self._tree(1),
+            more_slots=tuple(
+                SlotPlace(state, options.directory, self._tree(number))
+                for number, (state, options) in enumerate(self.beside, 2)
+            ),
         )
         beside = [catalogue.build(member.driver, options) for _, options in self.beside]
         return Harness(config, catalogue.build(member.driver, self.options), beside=beside, tell=tell)
+
+    def _tree(self, slot: int) -> str:
+        """The name of a slot's working tree; empty where the agent has none of its own."""
+        if self.worktree is None:
+            return ""
+        return self.member.name if slot == 1 else f"{self.member.name}.{slot}"
 
     def surroundings(self) -> str:
         """What the agent should know of who else is in its folder, as it is now; empty when nobody is."""

@@ -156,9 +156,7 @@ class Harness:
         calls = ModelCalls(context, self._conduct, self._sender, self._one, files, self._workplace)
         kept = KeptPatterns(config.state / "permissions.json")
         secrets = (config.token, *config.secrets)
-        self._permissions = Permissions(
-            context, kept, self._beside, self._waits, within=config.permission_within, secrets=secrets
-        )
+        self._permissions = Permissions(context, kept, self._beside, self, secrets=secrets)
         self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
         self._turns = TurnRunner(
             config,
@@ -185,18 +183,33 @@ class Harness:
         """The folder from which files may go into the room."""
         return self._turns.workplace(turn)
 
-    def _waits(self, turn: ModelTurn, message: str) -> None:
+    # -- for what people are asked
+
+    async def waits(self, turn_id: str, message: str) -> None:
         """A running turn waits for a person, or goes on: the hub hears it with the other work."""
-        running = self._conduct.turn(turn.id)
-        if running is not None:
-            running.waits_for = ("permission", message) if message else ("", "")
-            self._context.work_changed.set()
+        await self.step(lambda now: self._conduct.waits(turn_id, message, now))
+
+    async def permitted(self, event_ids: Sequence[str], note: str) -> None:
+        """A person has answered what these events waited for."""
+        await self.step(lambda now: self._conduct.permitted(event_ids, note, now))
+
+    def goes_on(self, event_ids: Sequence[str]) -> bool:
+        """Is a turn run for these events, or will one be?"""
+        return self._conduct.has_work_on(event_ids)
+
+    def worktree(self, turn: ModelTurn) -> str:
+        """The name of the working tree in which a turn runs, where it has one."""
+        return self.config.slots[turn.slot].worktree
+
+    # -- living
 
     async def _live(self, context: HarnessContext) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                await self.step(lambda now: recovered(context, self._conduct, now))
+                held = self._permissions.restore()
+                await self.step(lambda now: recovered(context, self._conduct, now, held))
+                await self._permissions.follow_all()
                 await context.write(lambda writing: writing.forget(self._clock.now()))
                 self._check_budget(self._clock.now())
                 await self.step(self._conduct.due)
@@ -216,6 +229,7 @@ class Harness:
 
     async def _leave(self) -> None:
         """Say what is ready, tell the hub, end. A turn under way is begun again by the next process."""
+        self._permissions.close()
         await self._turns.close()
         try:
             async with asyncio.timeout(STOP_WITHIN):
@@ -381,6 +395,7 @@ class Harness:
             _, mode, policy = self._known.get(
                 effect.event_id, ("", Mode.NOTIFY.value, Policy.MAY_RESPOND.value)
             )
+            self._permissions.settled(effect.event_id)
             state = "deferred" if isinstance(effect, Postpone) else "done"
             self._known[effect.event_id] = (state, mode, policy)
 

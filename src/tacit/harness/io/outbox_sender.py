@@ -27,8 +27,6 @@ log: Final = logging.getLogger("tacit.harness")
 DISPOSITION: Final = "chat/disposition"
 REST: Final = 5.0
 """Seconds before the outbox is tried again while the hub is away."""
-ASKED: Final = 120
-"""How often a send that waits for a person's approval is tried: ten minutes."""
 SAID_BEFORE: Final = (
     "Your answer was not sent. C2A-197: a reply between agents brings a new fact, question or action; this "
     "one says nothing that was not just said. Say it once more, otherwise, with what is new in it, or stay "
@@ -50,7 +48,7 @@ class OutboxSender:
     def __init__(self, context: HarnessContext) -> None:
         self._context = context
         self._one = asyncio.Lock()
-        self._asked: dict[str, int] = {}
+        self._asked: set[str] = set()
         self._tried = asyncio.Event()
         self._is_over = False
 
@@ -120,18 +118,16 @@ class OutboxSender:
 
     def _decided(self, row: OutboxRow) -> None:
         """Nobody is asked about it any more."""
-        self._asked.pop(row.key, None)
+        self._asked.discard(row.key)
         self._context.asked.pop(row.event_id, None)
 
     def _waits_for_a_person(self, row: OutboxRow, refused: Refused) -> bool:
-        """Somebody was asked whether this may be said (C2A-207); no answer counts as no."""
+        """Somebody was asked whether this may be said (C2A-207): it waits for the answer."""
         if refused.code != "approval_required" or refused.details.get("state") == "denied":
             return False
-        asked = self._asked[row.key] = self._asked.get(row.key, 0) + 1
-        if asked == 1:
+        if row.key not in self._asked:
+            self._asked.add(row.key)
             self._context.tell("approval", event_id=row.event_id)
-        if asked > ASKED:
-            return False
         if row.event_id and row.event_id not in self._context.asked:
             self._context.asked[row.event_id] = "a person is asked whether the answer may be said here"
             self._context.work_changed.set()

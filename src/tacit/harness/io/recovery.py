@@ -14,6 +14,8 @@ from tacit.harness.chat_tools import SEND
 from tacit.harness.effects import Effect, Return, Settle, Tell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.base.moment import Moment
     from tacit.harness.conduct import Conduct
     from tacit.harness.io.context import HarnessContext
@@ -24,8 +26,13 @@ CRASHES: Final = 30
 process."""
 
 
-def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Effect]:
-    """Put everything that is not done back into the conduct; gives what has to be settled."""
+def recovered(
+    context: HarnessContext, conduct: Conduct, now: Moment, held: Mapping[str, str] | None = None
+) -> list[Effect]:
+    """Put everything that is not done back into the conduct; gives what has to be settled.
+
+    `held` are the events for which a person was asked for a permission, and which it is.
+    """
     effects: list[Effect] = []
     again: list[InboxRow] = []
     turns: dict[tuple[str, object], list[InboxRow]] = {}
@@ -48,7 +55,7 @@ def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Ef
     # In the order in which they came: what was under way is not put behind what waited for it.
     place = {one.event.event_id: number for number, one in enumerate(waiting)}
     again.sort(key=lambda one: place[one.event.event_id])
-    claims = conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
+    claims = conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now, held)
     return [*effects, *claims]
 
 

@@ -69,6 +69,7 @@ _SCHEMA: Final = Schema(
         CREATE INDEX sessions_by_use ON sessions(used);
         DELETE FROM notes WHERE name = 'session';
         """,
+        "CREATE TABLE permissions (key TEXT PRIMARY KEY, asked BLOB NOT NULL) WITHOUT ROWID;",
     ],
 )
 
@@ -95,6 +96,26 @@ class OutboxRow:
     arguments: dict[str, Any]
     state: str
     result: str = ""
+
+
+class KeptRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A permission that was asked for in the room, until the agent's program has had the answer."""
+
+    key: str
+    events: tuple[str, ...]
+    """What the turn worked on, its carrier first."""
+    params: dict[str, Any]
+    """The question, as it goes to the hub."""
+    wants: str
+    """A fingerprint of what is wanted: the same wish in another run of the question is this one."""
+    asker: str = ""
+    """Who asked for it, as the hub names them."""
+    approval_id: str = ""
+    state: str = ""
+    """The answer; empty while there is none."""
+    scope: str = ""
+    by: str = ""
+    reason: str = ""
 
 
 class Store:
@@ -227,6 +248,11 @@ class Store:
             for day, place, model, turns, tokens, cost, estimated in cast("Iterable[tuple[Any, ...]]", rows)
         ]
 
+    def permissions_asked(self) -> list[KeptRequest]:
+        """What people were asked on behalf of the agent's program, and it has not gone on with."""
+        rows = cast("Iterable[tuple[bytes]]", self._read("SELECT asked FROM permissions ORDER BY key"))
+        return [msgspec.json.decode(asked, type=KeptRequest) for (asked,) in rows]
+
     def session_for(self, audience: str) -> str | None:
         """The model's session for an audience, as its driver named it last."""
         row = self._row("SELECT session_id FROM sessions WHERE audience = ?", (audience,))
@@ -328,6 +354,16 @@ class StoreTransaction:
                 spent.estimated,
             ),
         )
+
+    def keep_permission(self, kept: KeptRequest) -> None:
+        """Keep what a person was asked, or has answered."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO permissions VALUES (?, ?)", (kept.key, msgspec.json.encode(kept))
+        )
+
+    def drop_permission(self, key: str) -> None:
+        """The program has its answer, or nobody has to answer any more."""
+        self._db.execute("DELETE FROM permissions WHERE key = ?", (key,))
 
     def session_for(self, audience: str, session_id: str, now: Moment) -> None:
         """Keep an audience's session; those that were used longest ago are forgotten beyond a measure."""

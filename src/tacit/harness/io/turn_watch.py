@@ -99,7 +99,7 @@ class TurnWatch:
         if self._is_ending:
             return NotPermitted(CALLED_OFF)
         self._waits(wanted.call_id, waits=True)
-        answer = await self._permissions.ask(self._turn, wanted)
+        answer = await self._permissions.ask(self._turn, wanted, self._events)
         if self._is_ending:
             answer = NotPermitted(CALLED_OFF)
         self._waits(wanted.call_id, waits=not isinstance(answer, Permitted))
@@ -108,6 +108,13 @@ class TurnWatch:
     def _waits(self, call_id: str, *, waits: bool) -> None:
         if (running := self._running) is not None:
             running.tool_waits(call_id, waits=waits)
+
+    @property
+    def _events(self) -> tuple[str, ...]:
+        """What the turn works on by now, its carrier first."""
+        turn, running = self._turn, self._running
+        more = (*running.turn.events, *running.inserted) if running is not None else ()
+        return tuple(dict.fromkeys(one.event_id for one in (turn.carrier, *turn.events, *more)))
 
     @property
     def _running(self) -> RunningTurn | None:
