@@ -171,7 +171,7 @@ def test_an_agent_that_would_reveal_private_talk_waits_for_a_tap(
     )
     assert refused["error"]["data"]["code"] == "approval_required"
     card = page.locator(".approval")
-    expect(card).to_contain_text("ada asks for your leave")
+    expect(card).to_contain_text("ada asks for permission")
     expect(card).to_contain_text("second quarter")
     card.get_by_role("button", name="Refuse").click()
     expect(card).to_have_count(0)

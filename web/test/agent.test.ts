@@ -128,8 +128,8 @@ describe("the personal agent's state", () => {
 });
 
 describe("the words of others", () => {
-  it("are one line without marks that steer it, and at most 280 signs", () => {
-    expect(plain("a\u202Eb\u0000\u2028c\n\n d\u200F")).toBe("a b c d");
+  it("are one line with codes for marks that steer it, and at most 280 characters", () => {
+    expect(plain("a\u202Eb\u0000\u2028c\n\n d\u200F")).toBe("a⟨U+202E⟩b⟨U+0000⟩⟨U+2028⟩c d⟨U+200F⟩");
     expect([...plain("😀".repeat(400))].length).toBe(280);
   });
 
@@ -153,7 +153,7 @@ describe("the words of others", () => {
 
   it("make a name out of an address and nothing more", () => {
     expect(nameIn("agent:ben@relay.example")).toBe("Ben");
-    expect(nameIn("agent:\u202Eben@x")).toBe("Ben");
+    expect(nameIn("agent:\u202Eben@x")).toBe("⟨U+202E⟩ben");
   });
 
   it("are values as people write them", () => {

@@ -12,12 +12,20 @@ export interface Approval {
   approval_id: string;
   session: string;
   says: string;
-  expires_at: string;
+  /** Since when it waits. It waits until somebody answers. */
+  asked_at: string;
+  /** Who asked the agent for what needs this, and the words that they used, for whoever may read them. */
+  asked_by: string[];
+  request: { seq: number; by: string; text: string } | null;
+  /** False for those who asked for it themselves. */
+  may_allow?: boolean;
   /** "send": it would tell something private. Else what the agent's own program asks: "command", "edit", "other". */
   kind?: string;
   title?: string;
   details?: string;
   directory?: string;
+  /** The name of the agent's own working tree, where it has one. */
+  worktree?: string;
   /** What "always" would allow, in words; empty where only this once can be allowed. */
   covers?: string;
   event_id?: string | null;

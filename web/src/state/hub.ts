@@ -49,6 +49,14 @@ export const wasOnline = computed(() => signedIn.value?.wasOnline.value ?? false
 export const agent = signal<AgentState | null>(null);
 const ownersSignIn = computed(() => signIns.value.find((one) => one.me.value === "user" && !one.hasEnded));
 
+/** What agents ask of this person, in every room, the oldest first. */
+export const requests = computed(() =>
+  rooms.value
+    .filter((one) => one.me === "user" || one.me.startsWith("usr:"))
+    .flatMap((one) => one.attention.approvals.value.map((asked) => ({ room: one, asked })))
+    .sort((a, b) => Date.parse(a.asked.asked_at) - Date.parse(b.asked.asked_at)),
+);
+
 export interface Toast {
   id: number;
   text: string;
@@ -252,7 +260,9 @@ effect(() => {
 effect(() => {
   const unread = totalUnread.value;
   const title = room.value?.group.value.title;
-  document.title = `${unread > 0 ? `(${unread}) ` : ""}${title ? `${title} · ` : ""}Tacit`;
+  const waiting = requests.value.length + (agent.value?.waiting.value ?? 0);
+  const asks = waiting === 0 ? "" : waiting === 1 ? "1 request · " : `${waiting} requests · `;
+  document.title = `${asks}${unread > 0 ? `(${unread}) ` : ""}${title ? `${title} · ` : ""}Tacit`;
 });
 effect(() => {
   if (route.value.groupId !== null) save("room", route.value.groupId);

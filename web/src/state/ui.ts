@@ -17,6 +17,8 @@ export const drawer = signal(false);
 export const palette = signal(false);
 export const help = signal(false);
 export const dialog = signal<"group" | "agent" | "person" | null>(null);
+/** The request whose card is to be looked at, by its id. */
+export const wantedCard = signal<string | null>(null);
 export const relaying = signal<Row | null>(null);
 
 /** The message that the keyboard is on, by event id. */

@@ -4,7 +4,7 @@ import { lazy } from "./lazy";
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import { agent, announcement, isOwner, lineState, loaded, me, room, rooms, signIns, toasts, totalUnread } from "../state/hub";
+import { agent, announcement, isOwner, lineState, loaded, me, requests, room, rooms, signIns, toasts, totalUnread } from "../state/hub";
 import { agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, route, type View } from "../state/router";
@@ -123,13 +123,14 @@ function Head({ room: here, parties }: { room: Room; parties?: string[] }): VNod
   const { title, actors } = here.group.value;
   const owed = here.owed.value.length + here.notices.value.length;
   const elsewhere = totalUnread.value - (parties ? 0 : here.unreadHere.value);
+  const asked = requests.value.length;
   const others = parties?.filter((one) => one !== me.value);
   const online = actors.filter((one) => here.attention.agents.value.some((known) => known.actor_id === one.actor_id && known.online)).length;
   return (
     <header class="head">
-      <button type="button" class="tool only-phone" aria-label={elsewhere > 0 ? `Open the sidebar, ${elsewhere} unread there` : "Open the sidebar"} onClick={() => (drawer.value = true)}>
+      <button type="button" class="tool only-phone" aria-label={`Open the sidebar${elsewhere > 0 ? `, ${elsewhere} unread there` : ""}${asked > 0 ? `, ${asked} waiting for your decision` : ""}`} onClick={() => (drawer.value = true)}>
         <Icon name="menu" />
-        {elsewhere > 0 && <span class="badge" />}
+        {elsewhere + asked > 0 && <span class={asked > 0 ? "badge asks" : "badge"} />}
       </button>
       {others && <Avatar room={here} principal={others[0] ?? me.value} />}
       <div class="head-title">

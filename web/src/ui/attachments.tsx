@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { blobAddress, fetchBlob, saveAs } from "../net/blobs";
 import { complain, tokenIn } from "../state/hub";
+import { visible } from "../text/visible";
 import { sized } from "../text/time";
 import type { LedgerEvent } from "../types";
 import { Icon } from "./icons";
@@ -50,13 +51,13 @@ function Picture({ groupId, one }: { groupId: string; one: Attached }): VNode {
       current = false;
     };
   }, [groupId, one.path]);
-  if (failed) return <p class="file gone">{one.title ?? "Picture"} is not available.</p>;
+  if (failed) return <p class="file gone">{visible(one.title ?? "Picture")} is not available.</p>;
   // The size travels with the attachment, so that the page does not move when the picture arrives.
   const wide = Math.min(420, one.width ?? 320);
   const tall = one.width && one.height ? Math.min(320, (wide * one.height) / one.width) : 220;
   return (
     <button type="button" class="picture" style={{ width: `${wide}px`, height: `${tall}px` }} onClick={() => void save(groupId, one)} aria-label={`Save ${one.title ?? "picture"}`}>
-      {address && <img src={address} alt={one.title ?? ""} />}
+      {address && <img src={address} alt={visible(one.title ?? "")} />}
     </button>
   );
 }
@@ -65,7 +66,9 @@ function File({ groupId, one }: { groupId: string; one: Attached }): VNode {
   return (
     <button type="button" class="file" onClick={() => void save(groupId, one)}>
       <Icon name="file" />
-      <span class="file-name">{one.title ?? "Attachment"}</span>
+      <span class="file-name">
+        <bdi>{visible(one.title ?? "Attachment")}</bdi>
+      </span>
       <span class="soft">{one.bytes !== undefined ? sized(one.bytes) : ""}</span>
       <Icon name="save" size={16} />
     </button>

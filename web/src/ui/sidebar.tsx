@@ -1,13 +1,14 @@
 /** The left side: rooms, private conversations, people and agents of the room, and who sits here. */
 
 import type { VNode } from "preact";
-import { agent, areSeveral, endedWords, forget, isOwner, lineState, me, retryAt, room, rooms, hurry, signedIn, signIns, wasOnline } from "../state/hub";
+import { agent, areSeveral, endedWords, forget, isOwner, lineState, me, requests, retryAt, room, rooms, hurry, signedIn, signIns, wasOnline } from "../state/hub";
 import { agentAddress, agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, go, route } from "../state/router";
 import { signOut, theme } from "../state/session";
 import { called } from "../state/sign_in";
-import { dialog, drawer, help, palette, panel } from "../state/ui";
+import { dialog, drawer, help, palette, panel, wantedCard } from "../state/ui";
+import { requestText, shortWish } from "./approvals";
 import { Avatar, stateOf } from "./avatar";
 import { Icon } from "./icons";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -41,6 +42,7 @@ export function Sidebar(): VNode {
             </a>
           </section>
         )}
+        <Requests />
         <section>
           <h2>
             Rooms
@@ -85,6 +87,7 @@ function RoomLink({ one }: { one: Room }): VNode {
   // The private talk of the room one is in has its own entries and badges below.
   const unread = one.unreadHere.value + (route.value.groupId === one.id ? 0 : one.unreadPrivate.value);
   const owed = one.owed.value.length + one.notices.value.length;
+  const asked = requests.value.filter((each) => each.room === one).length;
   const here = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (current) here.current?.scrollIntoView({ block: "nearest" });
@@ -97,6 +100,12 @@ function RoomLink({ one }: { one: Room }): VNode {
         </span>
         <span class="entry-name">{one.group.value.title}</span>
         {areSeveral.value && <span class="note">as {one.me === "user" ? "owner" : called(one.me)}</span>}
+        {asked > 0 && (
+          <span class="badge asks" title="Waiting for your decision">
+            {asked}
+            <span class="hidden"> waiting for your decision</span>
+          </span>
+        )}
         {owed > 0 && (
           <span class="badge asks" title="Waiting for your acknowledgement">
             {owed}
@@ -123,6 +132,37 @@ function Ended({ token }: { token: string }): VNode {
         Dismiss
       </button>
     </li>
+  );
+}
+
+/** What agents ask of this person, in whichever room: each leads to its card. */
+function Requests(): VNode | null {
+  if (requests.value.length === 0) return null;
+  return (
+    <section aria-label="Waiting for your decision">
+      <h2>Waiting for your decision</h2>
+      <ul>
+        {requests.value.map(({ room: where, asked }) => (
+          <li key={asked.approval_id}>
+            <a
+              class="entry unread"
+              href={address({ groupId: where.id, view: "talk", detail: null })}
+              title={requestText(where, asked)}
+              onClick={() => {
+                leave();
+                wantedCard.value = asked.approval_id;
+              }}
+            >
+              <Avatar room={where} principal={asked.session} size={20} />
+              <span class="entry-name">
+                {where.nameOf(asked.session)} {shortWish(asked)}
+              </span>
+              <span class="note">{where.group.value.title}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
