@@ -99,6 +99,12 @@ def shown(text: object, limit: int = SHOWN_CHARS) -> str:
     return plain if len(plain) <= limit else f"{_UNFINISHED.sub('', plain[: limit - 1]).rstrip()}…"
 
 
+def stripped(text: str, limit: int) -> str:
+    """A model's words for our own use: one line without what nobody sees, cut with a sign that it was."""
+    plain = " ".join(_seen(text).split())
+    return plain if len(plain) <= limit else f"{plain[: limit - 1].rstrip()}…"
+
+
 def one_line(text: str) -> str:
     """A text in one line, with codes for what nobody would see; line breaks and tabs become spaces."""
     return visible(_BREAKS.sub(" ", text)).strip()

@@ -188,7 +188,7 @@ def test_an_escalation_of_a_peer_with_words_alone_can_be_answered_too():
     both.anna.receive(both.ben.me, thread, "pkt_escalating", "context", fields)
     both.anna.settle()
     shown = both.anna.content(both.anna.question("escalation"))
-    assert shown["choices"] == ["Following week[2J", KEEP_TRYING, STOP]
+    assert shown["choices"] == ["Following week⟨U+001B⟩[2J", KEEP_TRYING, STOP]
     both.anna.answer(both.anna.question("escalation"), choose=0)
     assert both.anna.sent[-1].type == "context"
     assert "Following week" in both.anna.sent[-1].fields["intent"]["summary"]

@@ -33,7 +33,7 @@ from tacit.agent.packets import vocabulary
 from tacit.agent.spans import DAY, MINUTE, Span, merged, without
 from tacit.agent.zones import zone_of_owner
 from tacit.base.moment import Moment
-from tacit.base.quoting import shown
+from tacit.base.quoting import stripped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -310,7 +310,7 @@ def _wants(task: Task, fields: Mapping[str, Any], first: tuple[Need, ...], kind:
         name = one.get("field")
         if isinstance(name, str) and _may_be_asked(name, policy, anything=kind == INFORMATION):
             reason = one.get("reason")
-            reason = shown(reason, 200) if isinstance(reason, str) else ""
+            reason = stripped(reason, 200) if isinstance(reason, str) else ""
             if reason and not placeholders.present(reason):
                 found.append(Need(name, reason, vocabulary.priority(one.get("priority"))))
     return limits.five(limits.askable(found, frozenset(), lambda name: canonical(policy, name)))[0]
@@ -326,7 +326,7 @@ def _may_be_asked(name: str, policy: Policy, *, anything: bool) -> bool:
 def _unclear(task: Task, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """What a model could not read, and days that are not what they are called (A2ACP-075, A2ACP-076)."""
     wrong = contradictions(task.text, task.now, task.timezone) if task.kind == READ_REQUEST else ()
-    said = tuple(shown(one, 200) for one in _texts(fields, "unclear")[:3] if one)
+    said = tuple(stripped(one, 200) for one in _texts(fields, "unclear")[:3] if one)
     return tuple(dict.fromkeys((*wrong, *said)))
 
 
@@ -359,14 +359,14 @@ def _text(fields: Mapping[str, Any], name: str, limit: int) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str):
         raise MalformedAnswer(f"its {name} is no text")
-    return shown(value, limit)
+    return stripped(value, limit)
 
 
 def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
     listed: object = fields.get(name, [])
     if not isinstance(listed, list) or any(not isinstance(one, str) for one in cast("list[Any]", listed)):
         raise MalformedAnswer(f"its {name} are no texts")
-    return tuple(shown(one, 200) for one in cast("list[str]", listed))
+    return tuple(stripped(one, 200) for one in cast("list[str]", listed))
 
 
 def _objects(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
