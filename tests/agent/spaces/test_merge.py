@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces.levels import FULL_WRITE, READ_ALL, WRITE_OWN, first_level, may_write
 from tacit.agent.spaces.merge import Version, fault
-from tacit.agent.spaces.state import Cell
+from tacit.agent.spaces.state import Cell, Member
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 
@@ -43,12 +43,14 @@ def test_the_merge_is_a_join(one, two, three):
 
 def _taken(order, *, level=FULL_WRITE):
     """A replica as the engine makes one: change by change, each judged by `fault`."""
-    held: dict[str, Cell] = {}
+    held: dict[str, dict[str, Cell]] = {}
     for name, new in order:
-        before = held.get(name)
-        if fault(before, new, level=level, created=CREATED, now=NOW, room=True) is None:
-            held[name] = Cell(new.v, new.at, new.by, before.owner if before else new.by)
-    return {name: merge.version(cell) for name, cell in held.items()}
+        cells = held.setdefault(name, {})
+        if fault(cells.get(new.by), new, level=level, created=CREATED, now=NOW, room=True) is None:
+            cells[new.by] = Cell(new.v, new.at, new.by)
+    return {
+        name: merge.version(merge.standing(cells.values(), lambda _: level)) for name, cells in held.items()
+    }
 
 
 @pytest.mark.spec("A2ACP-199", "A2ACP-200")
@@ -64,6 +66,52 @@ def test_any_order_any_repeat_and_any_loss_made_up_for_end_in_the_same_replica(o
     for name, new in order:
         greatest[name] = max(new, greatest.get(name, new))
     assert _taken(order) == greatest
+
+
+LEVELS = (READ_ALL, WRITE_OWN, FULL_WRITE)
+writes = st.lists(
+    st.builds(
+        lambda author, v, at, early: Cell(v, Moment(at), author, since=Moment(at - early)),
+        st.sampled_from([ANNA, BEN, CARL]), st.integers(1, 6), st.integers(3, 9), st.integers(0, 3),
+    ),
+    max_size=9,
+)  # fmt: skip
+"""Of honest members and of one that says what it likes about when it began."""
+
+
+def _replica(order, levels) -> dict[str, Cell]:
+    """One field, as a replica holds it after these writes; what none of its rules refuses is no violation."""
+    cells: dict[str, Cell] = {}
+    for new in order:
+        why = fault(
+            cells.get(new.by), merge.version(new), level=levels[new.by], created=CREATED, now=NOW, room=True
+        )
+        assert why in {None, merge.STALE} or levels[new.by] == READ_ALL
+        if why is None:
+            cells[new.by] = new
+    return cells
+
+
+@pytest.mark.spec("A2ACP-199", "A2ACP-202", "A2ACP-203")
+@settings(max_examples=300)
+@given(
+    writes, st.randoms(use_true_random=False), st.tuples(*[st.sampled_from(LEVELS)] * 3), st.integers(0, 9)
+)
+def test_whoever_may_write_what_replicas_agree_after_any_order_and_any_restore(order, random, given, lost):
+    levels = dict(zip((ANNA, BEN, CARL), given, strict=True))
+    # One member writes a version once: two of one count and moment are one.
+    order = list({(write.by, write.v, write.at): write for write in order}.values())
+    others = [*order, *order]
+    random.shuffle(others)
+    restored = [*_replica(order[:lost], levels).values(), *others]
+    ends = [_replica(one, levels) for one in (order, others, restored)]
+    assert ends[0] == ends[1] == ends[2]
+    stands = merge.standing(ends[0].values(), levels.__getitem__)
+    if stands is None:
+        assert all(levels[cell.by] != FULL_WRITE for cell in ends[0].values())
+    else:
+        owns = merge.owner(ends[0].values()) == stands.by
+        assert levels[stands.by] == FULL_WRITE or (levels[stands.by] == WRITE_OWN and owns)
 
 
 @pytest.mark.spec("A2ACP-199", "A2ACP-200")
@@ -108,6 +156,19 @@ def test_the_highest_count_that_is_taken_does_not_win_for_ever():
     )
 
 
+@pytest.mark.parametrize(
+    ("digest", "hours", "due"),
+    [("same", 1, False), ("same", 23, False), ("same", 24, True), ("same", -1, True), ("other", 1, True)],
+)
+@pytest.mark.spec("A2ACP-201")
+def test_replicas_that_were_found_alike_are_compared_again_when_something_changed_or_a_day_has_passed(
+    digest, hours, due
+):
+    alike = Member(FULL_WRITE, agreed="same", agreed_at=NOW)
+    assert compare.is_due(alike, digest, Moment(NOW + hours * 3600 * SECOND)) is due
+    assert compare.is_due(Member(FULL_WRITE), digest, NOW)
+
+
 @pytest.mark.spec("A2ACP-202", "A2ACP-203")
 @pytest.mark.parametrize(
     ("level", "owner", "may"),
@@ -123,10 +184,10 @@ def test_the_highest_count_that_is_taken_does_not_win_for_ever():
 )
 def test_a_level_says_what_its_member_may_write(level, owner, may):
     assert may_write(level, owner=owner, author=BEN) is may
-    held = Cell(1, CREATED, owner, owner) if owner else None
-    new = Version(2, NOW, BEN)
-    why = fault(held, new, level=level, created=CREATED, now=NOW, room=True)
-    assert why == (None if may else merge.LEVEL)
+    first = [Cell(1, CREATED, owner)] if owner not in {None, BEN} else []
+    ours = Cell(2, NOW, BEN)
+    stands = merge.standing([*first, ours], lambda author: level if author == BEN else FULL_WRITE)
+    assert (stands == ours) is may
 
 
 @pytest.mark.spec("A2ACP-203")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -55,7 +56,7 @@ class Replica(Desk):
 
     def write(self, field: str, value: Any) -> None:
         """Our own word, told to the others."""
-        self.decide(lambda ws: out.keep_version(ws, SPACE, self._own(ws, field, value), ws.me, ws.me))
+        self.decide(lambda ws: out.keep_version(ws, SPACE, self._own(ws, field, value), ws.me))
 
     def _own(self, ws: Any, field: str, value: Any, v: int = 1) -> merge.Change:
         change = merge.Change(field, value, False, v, ws.now, "")
@@ -368,19 +369,59 @@ def test_what_breaks_the_merges_rules_is_named_and_what_is_merely_old_is_not() -
     assert anna.take(BEN, changes=[anna.change(at=late)]) == ["space_too_late"]
     assert anna.take(BEN, changes=[anna.change(v=2)]) == []
     assert anna.take(BEN, changes=[anna.change(v=1), anna.change(v=2)]) == []
+    ahead = rfc3339(Moment(anna.now + SECOND))
+    assert anna.take(BEN, changes=[anna.change(v=3, since=ahead)]) == ["space_field"]
+    anna.decide(lambda ws: ws.say(said.SpaceMember(SPACE, CARL, Member(READ_ALL, 2, JOINED))))
     assert anna.take(CARL, changes=[anna.change(v=3)]) == ["space_level"]
-    assert anna.take(CARL, changes=[anna.change("mine", v=1)]) == []
-    (one, two) = sorted(anna.book.space_cells.values(), key=lambda cell: cell.by)
-    assert [(one.v, one.by, one.owner), (two.v, two.by, two.owner)] == [(2, BEN, BEN), (1, CARL, CARL)]
+    assert [(cell.v, cell.by) for cell in anna.book.space_cells.values()] == [(2, BEN)]
+
+
+@pytest.mark.spec("A2ACP-199", "A2ACP-202", "A2ACP-203")
+def test_a_field_stays_its_first_authors_and_what_others_write_there_is_kept_and_does_not_stand() -> None:
+    anna = Replica(levels={CARL: WRITE_OWN, DORA: WRITE_OWN})
+    earlier = rfc3339(Moment(anna.now - HOUR))
+    anna.take(CARL, changes=[anna.change(at=earlier)])
+    assert anna.take(DORA, changes=[anna.change(v=9, value="Chiado")]) == []
+    assert anna.holds("place") == "Alfama"
+    assert anna.entry(2)["lost"]
+    anna.take(BEN, changes=[anna.change(v=2, value="Baixa")])
+    assert anna.holds("place") == "Baixa", "full write is for every field"
+    anna.take(CARL, changes=[anna.change(v=3, value="Belem", since=earlier)])
+    assert anna.holds("place") == "Belem", "it is Carl's field still"
+    anna.restarted()
 
 
 @pytest.mark.spec("A2ACP-199", "A2ACP-202")
-def test_a_field_stays_its_first_authors_whoever_writes_it_next() -> None:
-    anna = Replica()
-    anna.take(CARL, changes=[anna.change()])
-    anna.take(BEN, changes=[anna.change(v=2, value="Baixa")])
-    (cell,) = anna.book.space_cells.values()
-    assert (cell.by, cell.owner) == (BEN, CARL)
+def test_the_same_first_writes_in_any_order_end_in_one_replica_and_nobody_is_blamed() -> None:
+    ends = set()
+    for order in itertools.permutations((BEN, CARL, DORA)):
+        anna = Replica(levels=dict.fromkeys((BEN, CARL, DORA), WRITE_OWN), creator="")
+        for author in order:
+            at = rfc3339(Moment(anna.created + HOUR * (1 + (BEN, CARL, DORA).index(author) * 2 % 3)))
+            assert anna.take(author, changes=[anna.change(at=at, value=author)]) == []
+        ends.add(anna.holds("place"))
+    assert len(ends) == 1
+
+
+@pytest.mark.spec("A2ACP-199", "A2ACP-200")
+def test_a_replica_from_before_heals_when_it_hears_what_it_once_refused() -> None:
+    """Such a replica held one version of a field, under a name of its path alone."""
+    anna = Replica(levels=dict.fromkeys((BEN, CARL), WRITE_OWN))
+    former = out._former_key(anna.workspace(), SPACE, "place")
+    at = Moment(anna.now - HOUR)
+
+    def held(ws: Any) -> None:
+        ws.keep(CARL, {"field": "place", "value": "Alfama"}, name=out.value_name(SPACE, former))
+        ws.say(said.SpaceWritten(SPACE, former, 3, at, CARL, CARL))
+
+    anna.decide(held)
+    assert anna.holds("place") == "Alfama"
+    assert anna.take(BEN, changes=[anna.change(at=rfc3339(Moment(at - SECOND)), value="Baixa")]) == []
+    assert anna.holds("place") == "Baixa", "Ben had it first, and every replica comes to say so"
+    assert anna.notices() == []
+    assert anna.take(CARL, changes=[anna.change(v=4, value="Belem", since=rfc3339(at))]) == []
+    assert (SPACE, former) not in anna.book.space_cells
+    anna.restarted()
 
 
 @pytest.mark.spec("A2ACP-200")

@@ -199,6 +199,26 @@ async def test_a_replica_of_last_week_compares_itself_at_once_and_gets_its_own_w
         both.agents = (anna,)
 
 
+@pytest.mark.spec("A2ACP-201")
+async def test_a_line_that_comes_back_writes_nothing_while_nothing_is_new(tmp_path):
+    async with company(tmp_path, "anna", "ben") as (both, anna, ben):
+        space_id = await _space(both, anna, ben, status="active", place="Alfama")
+
+        async def back() -> list[int]:
+            await _line(both, ben, on=False)
+            both.relay.clock.ahead += DAY // 24
+            await _line(both, ben, on=True)
+            await both.settled()
+            return [len(list(agent.journal.records())) for agent in (anna, ben)]
+
+        for _ in range(2):
+            before = await back()
+        assert [await back() for _ in range(3)] == [before] * 3
+        await ben.space("set", space_id=space_id, field="place", value="Belem")
+        await both.sees(anna, space_id, place="Belem")
+        assert await back() > before, "what was written since is compared once"
+
+
 @pytest.mark.spec("A2ACP-205")
 async def test_an_owner_is_told_of_what_concerns_it_and_finds_the_rest_in_the_list(tmp_path):
     async with company(tmp_path, "anna", "ben") as (both, anna, ben):

@@ -214,7 +214,10 @@ def _read(given: Any) -> merge.Change | None:
         return None
     mark = one.get("mark")
     known = mark if isinstance(mark, str) and len(mark) <= 64 else ""
-    return merge.Change(str(one["field"]), value, deleted, int(one["v"]), at, known)
+    since = parse_rfc3339(str(one["since"])) if one.get("since") is not None else at
+    if since is None or since > at:
+        return None
+    return merge.Change(str(one["field"]), value, deleted, int(one["v"]), at, known, since)
 
 
 def _changes(ws: Workspace, space_id: str, peer: str, given: list[Any]) -> None:
@@ -238,40 +241,54 @@ def _changes(ws: Workspace, space_id: str, peer: str, given: list[Any]) -> None:
 def _take(ws: Workspace, space_id: str, peer: str, change: merge.Change) -> str | None:
     """Take a change of its author's; why not, when it is not taken."""
     space = out.space_of(ws, space_id)
-    cell = ws.book.space_cells.get((space_id, out.key_of(ws, space_id, change.field)))
-    new = merge.Version(change.v, change.at, peer)
+    cells = out.versions_of(ws, space_id, change.field)
     why = merge.fault(
-        cell,
-        new,
+        cells.get(peer),
+        merge.Version(change.v, change.at, peer),
         level=space.members[peer].level,
         created=space.created,
         now=ws.now,
-        room=cell is not None or out.room_for(ws, space_id),
+        room=peer in cells or out.room_for(ws, space_id),
     )
     if why is None:
-        _stands(ws, space, peer, change, cell)
-    elif why == merge.STALE and cell is not None and cell.by == ws.me and merge.crossed(cell, new):
-        # Ours stands; theirs stays in the list, and its author is told by its own replica.
-        number = space.changes + 1
-        out.keep_entry(ws, space_id, number, change, peer, lost=True)
-        ws.say(said.SpaceLost(space_id, peer, number))
+        _keep(ws, space, peer, change, cells)
     return why
 
 
-def _stands(ws: Workspace, space: Space, author: str, change: merge.Change, cell: Cell | None) -> None:
-    """A version of somebody's, or of a former self of ours, wins."""
+def _keep(ws: Workspace, space: Space, author: str, change: merge.Change, cells: Mapping[str, Cell]) -> None:
+    """Keep a version of somebody's, or of a former self of ours; the owner hears of what it changes."""
     space_id = space.space_id
     before = out.value_of(ws, space_id, change.field)
-    new = merge.Version(change.v, change.at, author)
-    loses = cell is not None and cell.by == ws.me and (merge.crossed(cell, new) or cell.pending)
-    out.keep_version(ws, space_id, change, author, cell.owner if cell is not None else author)
+    cell = out.standing(ws, space_id, cells)
+    stands = out.keep_version(ws, space_id, change, author)
     entry = str(ws.book.spaces[space_id].changes)
-    if loses:
+    after = out.versions_of(ws, space_id, change.field)
+    if cell is not None and cell.by == ws.me and _was_lost(ws, space_id, cell, change, cells, after):
         ws.notice(space_id, "space_lost", entry)
-    elif author != ws.me and is_meaningful(
-        space.notify, ws.me, change.field, change.value, cell.by if cell is not None else "", before
+    elif (
+        stands
+        and author != ws.me
+        and is_meaningful(
+            space.notify, ws.me, change.field, change.value, cell.by if cell is not None else "", before
+        )
     ):
         ws.notice(space_id, "space_changed", entry)
+
+
+def _was_lost(
+    ws: Workspace,
+    space_id: str,
+    ours: Cell,
+    change: merge.Change,
+    before: Mapping[str, Cell],
+    after: Mapping[str, Cell],
+) -> bool:
+    """Whether a word of ours that stood gave way to one whose author had not heard it."""
+    stands = out.standing(ws, space_id, after)
+    if stands is None or stands.by == ws.me:
+        return False
+    unheard = ours.pending or change.v <= ours.v
+    return unheard or merge.owner(before.values()) != merge.owner(after.values())
 
 
 def _returned(ws: Workspace, space_id: str, peer: str, given: list[Any]) -> None:
@@ -282,9 +299,20 @@ def _returned(ws: Workspace, space_id: str, peer: str, given: list[Any]) -> None
         if change is None or change.mark != out.mark_of(ws, space_id, change):
             _violated(ws, space_id, peer, "space_returned")
             return
-        cell = ws.book.space_cells.get((space_id, out.key_of(ws, space_id, change.field)))
-        if cell is None or merge.version(cell) < merge.Version(change.v, change.at, ws.me):
-            _stands(ws, space, ws.me, change, cell)
+        cells = out.versions_of(ws, space_id, change.field)
+        if ws.me not in cells or merge.version(cells[ws.me]) < merge.Version(change.v, change.at, ws.me):
+            _keep(ws, space, ws.me, change, cells)
+
+
+def digest_with(ws: Workspace, space_id: str, peer: str) -> str:
+    """A digest of what we and a member have written, as far as we hold it."""
+    fields = out.versions(ws, space_id)
+    return compare.digest(
+        {
+            author: {path: cells[author] for path, cells in fields.items() if author in cells}
+            for author in (ws.me, peer)
+        }
+    )
 
 
 def _compared(ws: Workspace, space_id: str, peer: str, fields: Fields, wanted: list[str]) -> None:
@@ -302,7 +330,11 @@ def _compared(ws: Workspace, space_id: str, peer: str, fields: Fields, wanted: l
         _violated(ws, space_id, peer, "space_versions")
         return
     out.tell_missing(ws, space_id, peer, theirs)
-    lost = compare.lost(out.held(ws, space_id), theirs)
+    mine = out.written_by(ws, space_id, ws.me)
+    lost = compare.lost(mine, theirs)
+    if not lost and not compare.lacking(mine.items(), theirs, ws.me):
+        digest = digest_with(ws, space_id, peer)
+        out.set_member(ws, space_id, peer, agreed=digest, agreed_at=ws.now)
     if lost:
         out.update(ws, out.space_of(ws, space_id), peer, wanted=lost)
     if fields.get("answer") is not True:

@@ -62,8 +62,13 @@ def thread_of(space_id: str, one: str, other: str) -> str:
     return "thr_" + base64.b32encode(hashlib.sha256(seed).digest()).decode("ascii").lower()[:26]
 
 
-def key_of(ws: Workspace, space_id: str, path: str) -> str:
-    """By which the journal names a field."""
+def key_of(ws: Workspace, space_id: str, path: str, author: str) -> str:
+    """By which the journal names an author's version of a field."""
+    return ws.values.keyed_hash(canonical([space_id, path, author]))
+
+
+def _former_key(ws: Workspace, space_id: str, path: str) -> str:
+    """The same from when a replica held one version of a field, whoever wrote it."""
     return ws.values.keyed_hash(canonical([space_id, path]))
 
 
@@ -99,49 +104,100 @@ def space_of(ws: Workspace, space_id: str, *, joined: bool = True) -> Space:
     return found
 
 
-def held(ws: Workspace, space_id: str) -> dict[str, Cell]:
-    """The fields of a space by their paths; one whose content is gone is not among them."""
-    found: dict[str, Cell] = {}
+def versions(ws: Workspace, space_id: str) -> dict[str, dict[str, Cell]]:
+    """Of each field by its path, the newest version of each author; none whose content is gone."""
+    by_path: dict[str, dict[str, Cell]] = {}
     for space, key in list(ws.book.space_cells):
-        if space == space_id:
-            kept = ws.read(value_name(space_id, key))
-            if kept is not None:
-                found[str(kept["field"])] = ws.book.space_cells[space, key]
-    return found
+        kept = ws.read(value_name(space_id, key)) if space == space_id else None
+        if kept is not None:
+            _add(by_path.setdefault(str(kept["field"]), {}), ws.book.space_cells[space, key])
+    return by_path
+
+
+def written_by(ws: Workspace, space_id: str, author: str) -> dict[str, Cell]:
+    """What one author wrote, by path: its newest version of each field, whether it stands or not."""
+    return {path: cells[author] for path, cells in versions(ws, space_id).items() if author in cells}
+
+
+def versions_of(ws: Workspace, space_id: str, path: str) -> dict[str, Cell]:
+    """The same of one field."""
+    keys = [key_of(ws, space_id, path, author) for author in space_of(ws, space_id, joined=False).members]
+    cells: dict[str, Cell] = {}
+    for key in (_former_key(ws, space_id, path), *keys):
+        cell = ws.book.space_cells.get((space_id, key))
+        if cell is not None and ws.read(value_name(space_id, key)) is not None:
+            _add(cells, cell)
+    return cells
+
+
+def _add(cells: dict[str, Cell], cell: Cell) -> None:
+    """A field may be held in the former way and in today's: its newer version counts."""
+    if cell.by not in cells or merge.version(cells[cell.by]) <= merge.version(cell):
+        cells[cell.by] = cell
+
+
+def standing(ws: Workspace, space_id: str, cells: Mapping[str, Cell]) -> Cell | None:
+    """Which of the versions of a field stands."""
+    members = space_of(ws, space_id, joined=False).members
+    return merge.standing(
+        tuple(cells.values()), lambda author: members[author].level if author in members else ""
+    )
+
+
+def held(ws: Workspace, space_id: str) -> dict[str, Cell]:
+    """The fields of a space by their paths, each with the version that stands."""
+    found = {path: standing(ws, space_id, cells) for path, cells in versions(ws, space_id).items()}
+    return {path: cell for path, cell in found.items() if cell is not None}
 
 
 def value_of(ws: Workspace, space_id: str, path: str) -> Any:
     """What a field holds; None when it holds nothing."""
-    kept = ws.read(value_name(space_id, key_of(ws, space_id, path)))
-    return None if kept is None else cast("Fields", kept).get("value")
+    cell = standing(ws, space_id, versions_of(ws, space_id, path))
+    return None if cell is None else _value(ws, space_id, path, cell)
+
+
+def _value(ws: Workspace, space_id: str, path: str, cell: Cell) -> Any:
+    """What a version of a field says."""
+    for key in (key_of(ws, space_id, path, cell.by), _former_key(ws, space_id, path)):
+        kept, there = ws.read(value_name(space_id, key)), ws.book.space_cells.get((space_id, key))
+        if kept is not None and there is not None and merge.version(there) == merge.version(cell):
+            return cast("Fields", kept).get("value")
+    return None
 
 
 def own_change(ws: Workspace, space_id: str, path: str, cell: Cell) -> Fields:
-    """A field as it travels."""
+    """A version of a field as it travels."""
     found: Fields = {"field": path, "v": cell.v, "at": rfc3339(cell.at), "mark": cell.mark}
-    return found | ({"deleted": True} if cell.deleted else {"value": value_of(ws, space_id, path)})
+    if cell.begun != cell.at:
+        found["since"] = rfc3339(cell.begun)
+    return found | ({"deleted": True} if cell.deleted else {"value": _value(ws, space_id, path, cell)})
 
 
 # Writing.
 
 
-def keep_version(
-    ws: Workspace, space_id: str, change: Change, author: str, owner: str, *, pending: bool = False
-) -> None:
-    """Let a version stand, in the replica and in the change list."""
-    key = key_of(ws, space_id, change.field)
+def keep_version(ws: Workspace, space_id: str, change: Change, author: str, *, pending: bool = False) -> bool:
+    """Keep an author's newest version, in the replica and in the change list; does it stand?"""
+    key = key_of(ws, space_id, change.field, author)
     number = ws.book.spaces[space_id].changes + 1
     content: Fields = {"field": change.field}
     if not change.deleted:
         content["value"] = change.value
+    cells = versions_of(ws, space_id, change.field)
+    kept = Cell(change.v, change.at, author, since=change.since)
+    stands = standing(ws, space_id, {**cells, author: kept}) == kept
     ws.keep(author, content, name=value_name(space_id, key))
-    keep_entry(ws, space_id, number, change, author)
+    keep_entry(ws, space_id, number, change, author, lost=not stands)
     ws.say(
         said.SpaceWritten(
-            space_id, key, change.v, change.at, author, owner,
-            deleted=change.deleted, mark=change.mark, pending=pending, entry=number,
+            space_id, key, change.v, change.at, author, deleted=change.deleted,
+            mark=change.mark, pending=pending, entry=number, since=change.since,
         )
     )  # fmt: skip
+    former = _former_key(ws, space_id, change.field)
+    if (old := ws.book.space_cells.get((space_id, former))) is not None and old.by == author:
+        ws.say(said.SpaceDropped(space_id, (former,)))
+    return stands
 
 
 def keep_entry(
@@ -189,15 +245,21 @@ def write(ws: Workspace, space_id: str, written: Sequence[tuple[str, Any]], *, d
 
 
 def _check_level(ws: Workspace, space: Space, path: str) -> None:
-    cell = ws.book.space_cells.get((space.space_id, key_of(ws, space.space_id, path)))
-    owner = cell.owner if cell is not None else None
+    cells = versions_of(ws, space.space_id, path)
+    owner = ws.me if _was_ours(cells, ws.me) else merge.owner(cells.values())
     if not may_write(space.members[ws.me].level, owner=owner, author=ws.me):
         raise Refused("write_level", "your level in this space does not let you write this", row="A2ACP-203")
 
 
+def _was_ours(cells: Mapping[str, Cell], me: str) -> bool:
+    """Did we create a field that others wrote last, before versions were kept by author?"""
+    return me not in cells and any(cell.owner == me for cell in cells.values())
+
+
 def _write_one(ws: Workspace, space: Space, path: str, value: Any, *, deleted: bool) -> None:
     space_id = space.space_id
-    cell = ws.book.space_cells.get((space_id, key_of(ws, space_id, path)))
+    cells = versions_of(ws, space_id, path)
+    cell = standing(ws, space_id, cells)
     if cell is None and (deleted or not room_for(ws, space_id)):
         code = "unknown_field" if deleted else "space_full"
         raise Refused(
@@ -207,10 +269,14 @@ def _write_one(ws: Workspace, space: Space, path: str, value: Any, *, deleted: b
     count = 1 if cell is None else cell.v if cell.pending and cell.by == ws.me else cell.v + 1
     if count > merge.highest_count(space.created, ws.now):
         raise Refused("too_fast", "this field was written too often; try again in a moment", row="A2ACP-200")
-    change = merge.Change(path, None if deleted else value, deleted, count, ws.now, "")
+    since = ws.now
+    if ws.me in cells:
+        since = cells[ws.me].begun
+    elif _was_ours(cells, ws.me):
+        since = space.created
+    change = merge.Change(path, None if deleted else value, deleted, count, ws.now, "", since)
     change = change._replace(mark=mark_of(ws, space_id, change))
-    owner = cell.owner if cell is not None else ws.me
-    keep_version(ws, space_id, change, ws.me, owner, pending=True)
+    keep_version(ws, space_id, change, ws.me, pending=True)
 
 
 # Consent.
@@ -407,10 +473,15 @@ def update(ws: Workspace, space: Space, peer: str, **parts: Any) -> None:
 def publish(ws: Workspace, space_id: str) -> None:
     """Tell every member what was written here and not told yet."""
     space = space_of(ws, space_id)
-    pending = {path: cell for path, cell in held(ws, space_id).items() if cell.pending}
+    pending = {path: cell for path, cell in written_by(ws, space_id, ws.me).items() if cell.pending}
     if not pending:
         return
-    ws.say(said.SpacePublished(space_id, tuple(key_of(ws, space_id, path) for path in pending)))
+    keys = [
+        key
+        for one, key in list(ws.book.space_cells)
+        if one == space_id and ws.book.space_cells[one, key].pending
+    ]
+    ws.say(said.SpacePublished(space_id, tuple(keys)))
     for peer in space.present(besides=ws.me):
         tell(ws, space_id, peer, pending)
 
@@ -468,14 +539,14 @@ def compare_with(ws: Workspace, space_id: str, peer: str, *, answer: bool = Fals
     space = space_of(ws, space_id)
     if space.members[peer].silent or peer not in space.present(besides=ws.me):
         return
-    theirs = compare.field_versions(held(ws, space_id).items(), peer)
+    theirs = compare.field_versions(written_by(ws, space_id, peer).items(), peer)
     body = _body(space_id, (), field_versions=theirs, answer=answer)
     send(ws, space, peer, schemas.SPACE_UPDATE, body, known=tuple(theirs))
 
 
 def tell_missing(ws: Workspace, space_id: str, peer: str, theirs: Mapping[str, Version]) -> None:
     """Send a member what it lacks of ours."""
-    mine = held(ws, space_id)
+    mine = written_by(ws, space_id, ws.me)
     missing = compare.lacking(
         ((path, cell) for path, cell in mine.items() if not cell.pending), theirs, ws.me
     )
@@ -484,17 +555,12 @@ def tell_missing(ws: Workspace, space_id: str, peer: str, theirs: Mapping[str, V
 
 def give_back(ws: Workspace, space_id: str, peer: str, wanted: Iterable[str]) -> None:
     """Send a member its own words back: it was restored from a backup and lacks them."""
-    mine = held(ws, space_id)
+    theirs = written_by(ws, space_id, peer)
     batch: list[Fields] = []
     size = 0
     for path in wanted:
-        cell = mine.get(path)
-        if (
-            cell is not None
-            and cell.by == peer
-            and size < 3 * MOST_BYTES
-            and len(batch) < schemas.MOST_CHANGES
-        ):
+        cell = theirs.get(path)
+        if cell is not None and size < 3 * MOST_BYTES and len(batch) < schemas.MOST_CHANGES:
             batch.append(own_change(ws, space_id, path, cell))
             size += len(canonical(batch[-1]))
     if batch:

@@ -15,8 +15,9 @@ from tacit.agent.engine import answering, space_receiving
 from tacit.agent.engine import space_sending as out
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
+from tacit.agent.post.io import rollback
+from tacit.agent.spaces import compare, links
 from tacit.agent.spaces import fields as space_fields
-from tacit.agent.spaces import links
 from tacit.agent.spaces.levels import FULL_WRITE, REMOVED, first_level
 from tacit.agent.spaces.state import INVITED, JOINED, KEPT_CHANGES, LEFT, NOTIFY, WAITING, Member
 from tacit.agent.threads import records
@@ -53,6 +54,7 @@ NOTICES: Final = {
     "space_lost": "has a field that somebody else wrote at the same time: theirs stands, yours is listed",
 }
 EVERY: Final = 60 * SECOND
+_COMPARED_IN: Final = "spaces_compared_in"
 
 
 # What the owner does.
@@ -225,10 +227,7 @@ def _line(ws: Workspace, space: Space) -> Fields:
         "status": space.status,
         "participants": list(space.present()),
         "level": space.members[ws.me].level,
-        "fields": sum(
-            1 for one, key in list(ws.book.space_cells) if one == space.space_id
-            and not ws.book.space_cells[one, key].deleted
-        ),
+        "fields": sum(not cell.deleted for cell in out.held(ws, space.space_id).values()),
         "new": sum(_is_news(ws, space, one) for one in _kept(ws, space, space.seen)),
     }  # fmt: skip
 
@@ -443,9 +442,27 @@ async def _compare_all(agent: Agent) -> bool:
         if book.spaces[space_id].status == JOINED
         for peer in book.spaces[space_id].present(besides=agent.me)
     ]
+    ws = agent.workspace()
+    is_anew = _begins_anew(agent)
+    due: list[tuple[str, str]] = []
     for space_id, peer in pairs:
+        member = book.spaces[space_id].members[peer]
+        if is_anew or compare.is_due(member, space_receiving.digest_with(ws, space_id, peer), ws.now):
+            due.append((space_id, peer))
+    for space_id, peer in due:
         await agent.decide(lambda ws, one=space_id, peer=peer: out.compare_with(ws, one, peer))
-    return bool(pairs)
+    return bool(due)
+
+
+def _begins_anew(agent: Agent) -> bool:
+    """Whether this folder, or its relay, was set back since the replicas were last compared."""
+    store = agent.post.store
+    standing = rollback.beginnings(store)
+    if store.setting(_COMPARED_IN, "") == standing:
+        return False
+    with store.transaction():
+        store.choose(_COMPARED_IN, standing)
+    return True
 
 
 async def _post_all(agent: Agent) -> bool:

@@ -350,6 +350,7 @@ _CHANGE: Final = Record(
         Member("v", Whole(1)),
         Member("at", Text(form=forms.TIMESTAMP)),
         Member("mark", Text(), needed=False),
+        Member("since", Text(form=forms.TIMESTAMP), needed=False),
     )
 )
 _VERSION: Final = Record(

@@ -1,5 +1,7 @@
 """Two replicas compared after a reconnect: only what is missing travels (A2ACP-200, A2ACP-201).
 
+Two that were found alike, and in which neither has written anything since, are not compared again for a day.
+
 A member tells another which versions it holds of what that other wrote: `field_versions`. The other sends
 what is missing of its own, and tells the same in turn. So a comparison is between two and names nothing of a
 third's. Where one holds more of the other's than the other has itself, that one was restored from a backup,
@@ -8,6 +10,7 @@ and wants its own back.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.spaces.fields import MOST_FIELDS, is_path
@@ -17,13 +20,34 @@ from tacit.base.moment import SECOND, parse_rfc3339, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tacit.agent.spaces.state import Cell
+    from tacit.agent.spaces.state import Cell, Member
     from tacit.base.moment import Moment
 
 ANSWERED: Final = 6
 WITHIN: Final = 60 * SECOND
 """So many comparisons of one member are answered within that time: a replica that was restored compares
 itself a moment after its former self did."""
+
+
+AGAIN: Final = 24 * 3600 * SECOND
+"""After so long replicas are compared although nothing says that they differ."""
+
+
+def digest(written: Mapping[str, Mapping[str, Cell]]) -> str:
+    """A digest of what members wrote: by member and path, the versions."""
+    lines = [
+        f"{author} {path} {cell.v} {int(cell.at)}"
+        for author, cells in sorted(written.items())
+        for path, cell in sorted(cells.items())
+    ]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def is_due(member: Member, digest_now: str, now: Moment) -> bool:
+    """Whether a member's replica is to be compared with ours after a reconnect."""
+    if member.agreed != digest_now or member.agreed_at is None:
+        return True
+    return not 0 <= now - member.agreed_at < AGAIN
 
 
 def field_versions(held: Iterable[tuple[str, Cell]], author: str) -> dict[str, Any]:

@@ -45,6 +45,9 @@ class Member(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many changes of its were taken in that hour."""
     compared: tuple[Moment, ...] = ()
     """When comparisons of its were last answered."""
+    agreed: str = ""
+    """A digest of what both had written when our replicas were last found alike; see `compare.is_due`."""
+    agreed_at: Moment | None = None
 
 
 class Space(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,18 +77,25 @@ class Space(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a replica holds of one field: the version that won, and whose field it is."""
+    """The newest version of one field that one author wrote; which author's stands is computed from all."""
 
     v: int
     at: Moment
     by: str
-    owner: str
-    """Who created the field."""
+    owner: str = ""
+    """Of a version from before fields were kept by author: who created the field, as this replica saw it."""
     deleted: bool = False
     mark: str = ""
     """The author's own keyed hash of it, by which it knows what it wrote (see `tacit.agent.spaces.merge`)."""
     pending: bool = False
     """Written here, and not yet told to the others."""
+    since: Moment | None = None
+    """When its author first wrote the field; the moment of this version where nobody said."""
+
+    @property
+    def begun(self) -> Moment:
+        """When its author first wrote the field."""
+        return self.at if self.since is None else self.since
 
 
 class Leaving(msgspec.Struct, frozen=True, array_like=True):

@@ -90,7 +90,14 @@ def _written(
     at: Moment,
 ) -> None:
     cells[record.space_id, record.field] = Cell(
-        record.v, record.written, record.by, record.owner, record.deleted, record.mark, record.pending
+        record.v,
+        record.written,
+        record.by,
+        record.owner,
+        record.deleted,
+        record.mark,
+        record.pending,
+        record.since,
     )
     if not record.pending:
         _took(spaces, record.space_id, record.by, at)

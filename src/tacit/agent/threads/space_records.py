@@ -42,20 +42,23 @@ class SpaceMember(Record, frozen=True, omit_defaults=True):
 
 
 class SpaceWritten(Record, frozen=True, omit_defaults=True):
-    """A version of a field stands now: written here, or taken from its author."""
+    """An author's newest version of a field: written here, or taken from its author."""
 
     space_id: str
     field: str
-    """The keyed hash of its path."""
+    """The keyed hash of its path and its author; before versions were kept by author, of its path alone."""
     v: int
     written: Moment
     by: str
-    owner: str
+    owner: str = ""
+    """In records from before then: who created the field, as this replica saw it."""
     deleted: bool = False
     mark: str = ""
     pending: bool = False
     entry: int = 0
     """Its number in the change list; none for a version that only changes place."""
+    since: Moment | None = None
+    """When its author first wrote the field."""
 
 
 class SpaceLost(Record, frozen=True, omit_defaults=True):

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.post.io.epochs import begin_epoch, is_published
+from tacit.agent.post.io.epochs import begin_epoch, epoch_of, is_published
 from tacit.base.moment import SECOND
 from tacit.seal import primitives
 from tacit.wire import address, frames
@@ -75,6 +75,11 @@ def compare(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> bool:
                 store.note(NOTE, now)
         store.step(to=seen + _LEAP)
     return True
+
+
+def beginnings(store: AgentStore) -> str:
+    """Which beginning of this folder, and of its relay as far as it was seen to fall back, this is."""
+    return f"{epoch_of(store)} {store.setting(_BEHIND_AT, '0')}"
 
 
 def told(store: AgentStore, steps: int) -> None:
