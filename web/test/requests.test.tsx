@@ -2,19 +2,28 @@
 import { render } from "preact";
 import { expect, test } from "vitest";
 import { Approvals, requestText, shortWish } from "../src/ui/approvals";
-import { me, requests, rooms } from "../src/state/hub";
+import { requests, signIns } from "../src/state/hub";
 import { Room } from "../src/state/room";
+import { SignIn } from "../src/state/signed_in";
 
 const asked = {
   approval_id: "permission:bea:1", session: "bea", says: "", asked_at: "2026-01-01T00:00:00Z", asked_by: ["usr:gus"],
   request: { seq: 83, by: "usr:gus", text: "tidy\u202e up" }, kind: "command", title: "ls \u202e# fr- mr\u202c ; rm -rf ~ דוח",
   worktree: "bea", event_id: "e83", may_allow: false, covers: "exactly this",
 };
-function roomNamed(group_id: string): Room {
+function roomNamed(group_id: string, me = "user"): Room {
   const group = { group_id, title: group_id, actors: [{ actor_id: "bea", roles: [] }], people: [{ principal: "usr:gus" }], last_seq: 0 };
-  const room = new Room(group as any, me.peek(), { call: () => new Promise(() => undefined) } as any);
+  const room = new Room(group as any, me, { call: () => new Promise(() => undefined) } as any);
   room.attention.approvals.value = [asked];
   return room;
+}
+
+/** Who sits here, in these rooms. */
+function signedInAs(me: string, ...rooms: Room[]): void {
+  const signIn = new SignIn("t", {} as any);
+  signIn.me.value = me;
+  signIn.rooms.value = rooms;
+  signIns.value = [signIn];
 }
 
 const room = roomNamed("Lab");
@@ -25,7 +34,7 @@ test("a card says who asked for it in which words, and shows what nobody would s
 });
 
 test("whoever asked for it is given no way to allow it", () => {
-  me.value = "usr:gus";
+  signedInAs("usr:gus", room);
   const box = document.createElement("div");
   render(<Approvals room={room} />, box);
   expect(box.querySelector(".wanted")!.textContent).toBe("ls ⟨U+202E⟩# fr- mr⟨U+202C⟩ ; rm -rf ~ דוח");
@@ -36,10 +45,9 @@ test("whoever asked for it is given no way to allow it", () => {
 });
 
 test("requests of every room are counted in the title", () => {
-  me.value = "user";
-  rooms.value = [roomNamed("Lab"), roomNamed("Lobby")];
+  signedInAs("user", roomNamed("Lab"), roomNamed("Lobby"), roomNamed("Elsewhere", "bea"));
   expect(requests.value.map((one) => one.room.id)).toEqual(["Lab", "Lobby"]);
   expect(document.title).toBe("2 requests · Tacit");
-  rooms.value = [];
+  signIns.value = [];
   expect(document.title).toBe("Tacit");
 });
