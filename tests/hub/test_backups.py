@@ -17,6 +17,7 @@ from tests.ledger.world import HandClock, SeededEntropy, World
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
+from tacit.base.io.clock_watch import ClockWatch
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND, Moment
 from tacit.hub import backups
@@ -207,7 +208,8 @@ def test_the_next_backup_is_due_by_the_names_of_those_that_are_there() -> None:
 async def test_a_hub_takes_backups_by_itself_and_keeps_as_many_as_it_was_told(world: World, tmp_path) -> None:
     kept, clock = tmp_path / "kept", HandClock()
     plan = BackupPlan(kept, every_seconds=3600, keep=2)
-    own = backups.Backups(world.folder, plan, clock, SystemEntropy())
+    watch = ClockWatch(tmp_path, clock, lambda: None)
+    own = backups.Backups(world.folder, plan, clock, SystemEntropy(), watch)
     for _ in range(3):
         own.open()
         before = own.taken

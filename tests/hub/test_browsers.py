@@ -8,7 +8,7 @@ import pytest
 from tests.hub.room import running
 
 from tacit.base.moment import SECOND, Moment, rfc3339
-from tacit.hub.browsers import DAY, IDLE
+from tacit.hub.browsers import DAY, IDLE, end_idle
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:
@@ -145,12 +145,21 @@ async def test_a_browser_that_nobody_uses_ends_and_one_that_is_used_does_not(
         assert await listed(room) == []
 
 
-async def test_a_start_ends_what_was_left_alone_for_too_long(tmp_path: Path, clock: Moved) -> None:
+async def test_what_was_left_alone_for_too_long_ends_when_a_start_was_watched_for_a_day(
+    tmp_path: Path, clock: Moved
+) -> None:
     data, options = tmp_path / "data", Options(clock=clock)
     async with running(data, options=options) as room:
         token = await signed_in(room)
     clock.move(IDLE + 1)
     async with running(data, options=options) as room:
+        # Nobody saw the month pass: the clock may have been set.
+        assert room.server.hub.registry.browsers() != []
+        clock.move(DAY)
+    async with running(data, options=options) as room:
+        assert room.server.hub.registry.browsers() != []
+        clock.move(DAY)
+        await end_idle(room.server.hub)
         assert room.server.hub.registry.browsers() == []
         assert not await lets_in(room, token)
 

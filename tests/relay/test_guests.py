@@ -200,7 +200,7 @@ async def test_what_is_past_its_time_goes_from_the_file_and_a_deleted_account_ta
             return list(reader.execute(sql).fetchone())
 
         relay.clock.ahead += 8 * DAY
-        await relay.mailboxes.expire(relay.clock.now())
+        await relay.mailboxes.expire()
         assert rows() == [0, 2]
         assert len((await told(relay, signed(anna, guests.FETCH)))[1]["answers"]) == 1
         from tacit.relay.io import registry
@@ -209,7 +209,7 @@ async def test_what_is_past_its_time_goes_from_the_file_and_a_deleted_account_ta
         await relay.mailboxes.store.write(lambda file: registry.delete_account(file, account, ben.address))
         assert rows() == [0, 1]
         relay.clock.ahead += 30 * DAY
-        await relay.mailboxes.expire(relay.clock.now())
+        await relay.mailboxes.expire()
         assert rows() == [None, 0]
 
 

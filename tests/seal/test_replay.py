@@ -8,10 +8,10 @@ from tacit.seal import replay
 def test_a_packet_outside_the_window_of_memory_is_not_fresh():
     now = Moment(10**16)
     day = 24 * 3600 * SECOND
-    assert replay.within_window(Moment(now - 60 * day + 1), now)
-    assert not replay.within_window(Moment(now - 60 * day), now)
-    assert replay.within_window(Moment(now + 2 * day - 1), now)
-    assert not replay.within_window(Moment(now + 2 * day), now)
+    assert replay.within_window(Moment(now - 60 * day + 1), now, now)
+    assert not replay.within_window(Moment(now - 60 * day), now, now)
+    assert replay.within_window(Moment(now + 2 * day - 1), now, now)
+    assert not replay.within_window(Moment(now + 2 * day), now, now)
 
 
 @pytest.mark.spec("A2ACP-029")

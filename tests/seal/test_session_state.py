@@ -38,7 +38,7 @@ class Pair:
         begun = session.begin(
             self.alice.me, self.bob.me.public, self.bob.prekeys(x3dh.LAST_RESORT), self.alice.entropy
         )
-        self.alices = session.tended(session.with_new(self.alices, begun), self.now)
+        self.alices = session.tended(session.with_new(self.alices, begun), self.now, self.now)
 
     def _binding(self, sender, recipient):
         self.count += 1
@@ -51,7 +51,7 @@ class Pair:
         after, body = session.seal(
             self.alice.me, self.bob.me.public, present, b"hello", binding, fit, self.alice.entropy
         )
-        self.alices = session.tended(session.with_new(self.alices, after), self.now)
+        self.alices = session.tended(session.with_new(self.alices, after), self.now, self.now)
         return body, binding
 
     def read(self, sealed):
@@ -59,7 +59,7 @@ class Pair:
         opened = session.open_body(
             self.bob.me, self.alice.me.public, self.bobs, self.bob.secrets, body, binding, self.bob.entropy
         )
-        self.bobs = session.tended(opened.sessions, self.now)
+        self.bobs = session.tended(opened.sessions, self.now, self.now)
         return opened.payload
 
     def answer(self):
@@ -73,11 +73,11 @@ class Pair:
             fit,
             self.bob.entropy,
         )
-        self.bobs = session.tended(session.with_new(self.bobs, after), self.now)
+        self.bobs = session.tended(session.with_new(self.bobs, after), self.now, self.now)
         opened = session.open_body(
             self.alice.me, self.bob.me.public, self.alices, self.alice.secrets, body, binding, self.alice.entropy
         )  # fmt: skip
-        self.alices = session.tended(opened.sessions, self.now)
+        self.alices = session.tended(opened.sessions, self.now, self.now)
 
 
 @pytest.mark.spec("A2ACP-243")
@@ -160,7 +160,7 @@ class AnyTalk(RuleBasedStateMachine):
     @invariant()
     def what_is_kept_is_small_and_not_old(self):
         for sessions in (self.pair.alices, self.pair.bobs):
-            kept = session.tended(sessions, self.pair.now)
+            kept = session.tended(sessions, self.pair.now, self.pair.now)
             assert len(session_state.encode(kept)) <= limits.MAX_SESSION_BYTES
             assert session_state.decode(session_state.encode(kept)) == kept
             skipped = [one for each in kept for one in each.ratchet.skipped]
@@ -182,10 +182,10 @@ def test_a_late_message_opens_for_as_long_as_a_relay_may_keep_it_and_its_key_is_
     soon, never = pair.write(), pair.write()
     pair.read(pair.write())
     pair.now = Moment(START + limits.SKIPPED_KEPT - 1)
-    pair.bobs = session.tended(pair.bobs, pair.now)
+    pair.bobs = session.tended(pair.bobs, pair.now, pair.now)
     assert pair.read(soon) == b"hello"
     pair.now = Moment(START + limits.SKIPPED_KEPT)
-    pair.bobs = session.tended(pair.bobs, pair.now)
+    pair.bobs = session.tended(pair.bobs, pair.now, pair.now)
     assert pair.bobs[0].ratchet.skipped == ()
     with pytest.raises(CannotOpen):
         pair.read(never)
@@ -199,7 +199,7 @@ def test_an_opening_that_nobody_answers_is_let_go_however_often_it_was_repeated(
     pair.write()
     assert session.sealing(pair.alices) is not None
     pair.now = Moment(pair.now + 1)
-    assert session.tended(pair.alices, pair.now) == ()
+    assert session.tended(pair.alices, pair.now, pair.now) == ()
 
 
 @pytest.mark.spec("A2ACP-245")
@@ -211,10 +211,17 @@ def test_an_older_session_goes_when_it_is_not_used_and_the_newest_answered_one_s
         pair.answer()
     assert len(pair.alices) == len(pair.bobs) == 2
     later = Moment(START + limits.SESSION_KEPT)
-    assert session.tended(pair.alices, later) == pair.alices[:1]
-    assert session.tended(pair.bobs, later) == pair.bobs[:1]
+    assert session.tended(pair.alices, later, later) == pair.alices[:1]
+    assert session.tended(pair.bobs, later, later) == pair.bobs[:1]
     pair.begin()
-    assert len(session.tended(pair.alices, Moment(later + limits.SESSION_KEPT))) == 1
+    assert (
+        len(
+            session.tended(
+                pair.alices, Moment(later + limits.SESSION_KEPT), Moment(later + limits.SESSION_KEPT)
+            )
+        )
+        == 1
+    )
 
 
 def test_a_state_from_before_is_read_with_the_keys_it_had():
@@ -229,4 +236,4 @@ def test_a_state_from_before_is_read_with_the_keys_it_had():
         for skipped in one["ratchet"]["skipped"]:
             del skipped["at"]
     found = session_state.decode(msgspec.msgpack.encode(before))
-    assert session.tended(found, START) == pair.bobs
+    assert session.tended(found, START, START) == pair.bobs

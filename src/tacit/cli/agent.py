@@ -67,6 +67,7 @@ COMMANDS: Final[tuple[click.Command, ...]] = (
     agent_post.keys,
     agent_post.contact,
     agent_post.setting,
+    agent_post.clock,
     agent_post.send,
     agent_post.listen,
     agent_post.take_over,

@@ -56,6 +56,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "protect": "How the keys are kept on this device.",
         "contact": "Add, verify or block a contact.",
         "setting": "What happens with mail of strangers.",
+        "clock": "Whether this machine's clock is believed.",
     },
     "Find people": {
         "me": "Your address and fingerprint as a QR code.",

@@ -277,6 +277,24 @@ def setting(post: Post, name: str, value: str | None, *, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--trust", is_flag=True, help="Say that the clock is right, also after it leapt.")
+@json_option
+@reported
+@_pass_post
+def clock(post: Post, *, trust: bool, as_json: bool) -> None:
+    """Show whether this machine's clock is believed, and say that it is right.
+
+    A clock that leapt by more than a day erases nothing and ends nothing. It is believed again when the relay
+    says the same time, when the agent has run for a day with it, or when you say so.
+    """
+    watch = post.inbox.watch
+    if trust:
+        watch.trust()
+    doubt = watch.doubt()
+    show({"believed": not doubt, "doubt": doubt or None}, doubt or "the clock is believed", as_json=as_json)
+
+
+@click.command()
 @click.argument("who", metavar="NAME@RELAY")
 @click.argument("text")
 @click.option("--thread", help="The thread to write in. Default: a new one.")

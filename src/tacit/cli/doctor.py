@@ -17,6 +17,7 @@ from tacit.agent.io import socket
 from tacit.agent.post.io.schema import FILE as AGENT_FILE
 from tacit.agent.post.io.schema import protection_method
 from tacit.base.errors import TacitError
+from tacit.base.io.clock_watch import kept_doubt
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND
@@ -94,13 +95,13 @@ def status_findings(session: CliSession) -> list[Finding]:
     )
     used = f"{told['quotas']['fullest']:.0%} of the fullest is used"
     more = f"; {refused} refused since the start" if refused else ""
-    ahead, jumps = told["clock"]["ahead_s"], told["clock"]["jumps"]
+    ahead, jumps, doubt = (told["clock"].get(name) for name in ("ahead_s", "jumps", "doubt"))
     return [
         ready,
         Finding(
             "clock",
-            ok=abs(ahead) < CLOCK_OFF,
-            found=f"{ahead:+.0f} s from the machine's, which was set {jumps} times since the start",
+            ok=abs(ahead) < CLOCK_OFF and not doubt,
+            found=doubt or f"{ahead:+.0f} s from the machine's, which was set {jumps} times since the start",
             advice="set the machine's clock right; the hub draws nearer by itself, or takes it at a restart",
         ),
         Finding(
@@ -165,6 +166,14 @@ def _agent_keys() -> list[Finding]:
     ]
 
 
+def _agent_clock() -> list[Finding]:
+    """Whether the personal agent doubts the machine's clock; nothing when it does not."""
+    doubt = kept_doubt(beside_hub("agent"))
+    return (
+        [Finding("agent clock", ok=False, found=doubt, advice="`tacit agent clock --trust`")] if doubt else []
+    )
+
+
 def _agent_calendars() -> list[Finding]:
     """Whether the running agent can read its owner's calendars; nothing when none is running."""
     try:
@@ -206,6 +215,7 @@ def findings(session: CliSession) -> list[Finding]:
         *status_findings(session),
         *_agent_beside(session),
         *_agent_keys(),
+        *_agent_clock(),
         *_agent_calendars(),
         *(_driver(entry) for entry in catalogue.CATALOGUE),
         _tool("nats-server", "running on several machines"),

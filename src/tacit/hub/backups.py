@@ -12,6 +12,7 @@ import io
 import logging
 import os
 import re
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from tacit.base.io.clock_watch import ClockWatch
     from tacit.base.ports import Clock, Entropy
     from tacit.hub.config import BackupPlan
     from tacit.ledger.io.backup import Manifest
@@ -212,11 +214,14 @@ def bring_back(path: Path, folder: Path, entropy: Entropy, passphrase: str | Non
 class Backups:
     """The backups of a running hub, each when it is due; a failure is logged, counted, and tried again."""
 
-    def __init__(self, data: Path, plan: BackupPlan | None, clock: Clock, entropy: Entropy) -> None:
+    def __init__(
+        self, data: Path, plan: BackupPlan | None, clock: Clock, entropy: Entropy, watch: ClockWatch
+    ) -> None:
         self._data = data
         self._plan = plan
         self._clock = clock
         self._entropy = entropy
+        self._watch = watch
         self._task: asyncio.Task[None] | None = None
         self.failures = 0
         self.taken = 0
@@ -256,7 +261,10 @@ class Backups:
         try:
             plan.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path, _manifest = take(self._data, plan.folder, self._clock, self._entropy, plan.passphrase)
-            for name in too_old((one.name for one in plan.folder.iterdir()), plan.keep):
+            # By the names of a clock that leapt nobody knows which is the oldest: then all stay.
+            keep = sys.maxsize if self._watch.look().leapt else plan.keep
+            others = (one.name for one in plan.folder.iterdir() if one != path)
+            for name in too_old(others, keep - 1):
                 (plan.folder / name).unlink(missing_ok=True)
         except OSError as error:
             raise no_room(error, plan.folder) from error

@@ -51,7 +51,7 @@ def in_use(hub: Hub, credential: Credential) -> bool:
     used = hub.registry.used(credential.token_id)
     if used is None:
         return False
-    if is_idle(used, now):
+    if is_idle(used, hub.watch.safe()):
         hub.host.spawn(_beside(_end(hub, credential.token_id)))
         hub.drop_tokens(token_id=credential.token_id)
         return False
@@ -63,7 +63,7 @@ def in_use(hub: Hub, credential: Credential) -> bool:
 
 async def end_idle(hub: Hub) -> None:
     """End what nobody used for too long."""
-    now = hub.store.options.clock.now()
+    now = hub.watch.safe()
     for credential, _created, used in hub.registry.browsers():
         if is_idle(used, now):
             await _end(hub, credential.token_id)

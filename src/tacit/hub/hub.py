@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.io.read_tools import Here
 from tacit.base.errors import TacitError
+from tacit.base.io.clock_watch import ClockWatch
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
@@ -60,6 +61,8 @@ OWNER_FILE: Final = "owner.token"
 SHORTEST_TOKEN: Final = 32
 TRIED_AGAIN: Final = 1.0
 """Seconds before what a node could not do is tried again."""
+MINDED_EVERY: Final = 3600.0
+"""Seconds between two looks at the machine's clock and at what was left alone for too long."""
 BETWEEN_RESTS: Final = 5.0
 """Seconds between two looks which groups nobody reads any more."""
 BETWEEN_JUMPS: Final = 3_600 * SECOND
@@ -126,6 +129,7 @@ class Hub:
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
         self._quiet_until = Moment(0)
+        self.watch = ClockWatch(config.data, opened.clock, self._newest)
         self.links = SignInLinks(self.store.options.entropy)
         self.all_links = AllLinks(self.links)
         self.crew = Crew(self)
@@ -217,18 +221,39 @@ class Hub:
         await self.ledger.open()
         await self._load_credentials()
         await self._make_sure_of_owner()
-        await browsers.end_idle(self)
+        await self._mind_clock()
         await self._count_today()
         self._keep_an_eye_on_the_clock()
         if self.readers is not None:
             await self.readers.open()
         await self.host.open()
         await self.hooks.open()
+        self.host.spawn(self._keep_minding_clock())
         if self.neighbours is not None:
             self.host.spawn(self.neighbours.run())
         if self.nodes is not None:
             self._see_to(partial(self._adopt, self.nodes))
             self.host.spawn(self._let_rest())
+
+    def _newest(self) -> int | None:
+        """The newest moment that anything in the ledger bears; None while nothing does."""
+        last = [group.last_ts for group in self.store.read(lambda reader: reader.groups())]
+        return max([*last, *(used for _, _, used in self.registry.browsers())], default=None)
+
+    async def _keep_minding_clock(self) -> None:
+        """What nobody looks at for long would else seem to have leapt."""
+        while True:
+            await asyncio.sleep(MINDED_EVERY)
+            await self._mind_clock()
+
+    async def _mind_clock(self) -> None:
+        """End what was left alone for too long; a clock that leapt ends nothing, and the groups are told."""
+        if news := self.watch.news():
+            log.warning("%s", news)
+            loop = asyncio.get_running_loop()
+            for notice in await loop.run_in_executor(None, self.store.doubt_notices, news):
+                await self.ledger.append(notice)
+        await browsers.end_idle(self)
 
     async def _let_rest(self) -> None:
         """What nobody reads here any more need not be applied here."""

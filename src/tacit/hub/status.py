@@ -46,6 +46,7 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
         "clock": {
             "ahead_s": round(steady.reckoning().ahead / SECOND, 3) if steady is not None else 0.0,
             "jumps": steady.jumps if steady is not None else 0,
+            "doubt": hub.watch.doubt(),
         },
         "erasures": {
             "pending": waiting.events,

@@ -14,9 +14,12 @@ REMEMBERED: Final = 60 * 24 * 3600 * SECOND
 AHEAD: Final = 2 * 24 * 3600 * SECOND
 
 
-def within_window(created: Moment, now: Moment) -> bool:
-    """Whether a packet's own time lies where replays are still recognised."""
-    return now - REMEMBERED < created < now + AHEAD
+def within_window(created: Moment, earliest: Moment, latest: Moment) -> bool:
+    """Whether a packet's own time lies where replays are still recognised.
+
+    It may be any time from `earliest` to `latest`: these differ where the clock is in doubt.
+    """
+    return earliest - REMEMBERED < created < latest + AHEAD
 
 
 def forget_before(now: Moment) -> Moment:

@@ -111,22 +111,22 @@ def _bounded(sessions: tuple[RatchetSession, ...]) -> tuple[RatchetSession, ...]
     return tuple(kept)
 
 
-def tended(sessions: tuple[RatchetSession, ...], now: Moment) -> tuple[RatchetSession, ...]:
-    """The sessions at a moment: what is new bears it, what is past its time is gone.
+def tended(sessions: tuple[RatchetSession, ...], now: Moment, safe: Moment) -> tuple[RatchetSession, ...]:
+    """The sessions at a moment: what is new bears it, what is past its time by `safe` is gone.
 
     The newest that the peer has answered stays however old it is: it is what the peer will write under.
     """
     stamped = tuple(
         replace(
             one,
-            ratchet=ratchet.aged(one.ratchet, now),
+            ratchet=ratchet.aged(one.ratchet, now, safe),
             begun=one.begun or int(now),
             used=one.used or int(now),
         )
         for one in sessions
     )
     answered = next((one for one in stamped if one.opening is None), None)
-    return tuple(one for one in stamped if one is answered or not _expired(one, now))
+    return tuple(one for one in stamped if one is answered or not _expired(one, safe))
 
 
 def _expired(session: RatchetSession, now: Moment) -> bool:

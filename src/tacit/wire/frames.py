@@ -53,6 +53,8 @@ class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     steps_sig: str = ""
     prekey_epoch: int = 0
     one_time_ids: list[int] = []
+    # What the relay's clock says, in microseconds; None from a relay that is in doubt, or says nothing of it.
+    time: int | None = None
 
 
 class Steps(msgspec.Struct, frozen=True, tag_field="frame", tag="steps"):

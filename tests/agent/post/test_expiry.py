@@ -27,7 +27,8 @@ def restock(person, left, held=None):
 
 def forget(person):
     with person.post.store.transaction():
-        expiry.forget_expired(person.post.store, person.relay.clock.now())
+        now = person.relay.clock.now()
+        expiry.forget_expired(person.post.store, now, now)
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-257")

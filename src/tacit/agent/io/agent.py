@@ -198,13 +198,13 @@ class Agent(Taking):
 
     # Decisions.
 
-    def workspace(self) -> Workspace:
+    def workspace(self, now: Moment | None = None) -> Workspace:
         """For one decision."""
         return Workspace(
             book=self.journal.layer(),
             values=self.vault,
             me=self.me,
-            now=self.clock.now(),
+            now=self.clock.now() if now is None else now,
             draw=self.entropy.draw,
             peer_of=self._peer,
             signer=lambda: self.post.store.me().identity,
@@ -234,10 +234,10 @@ class Agent(Taking):
             key=known.pin.keys.signing if known.pin is not None else b"",
         )
 
-    async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
+    async def decide(self, decision: Callable[[Workspace], Any], now: Moment | None = None) -> Any:
         """Make one decision and everything of it durable; what it gives back."""
         async with self._deciding:
-            ws = self.workspace()
+            ws = self.workspace(now)
             found = decision(ws)
             await self._keep(ws)
         return found
@@ -300,7 +300,7 @@ class Agent(Taking):
         book = self.journal.book
         threads = [book.threads.get(name) for name in book.open_threads]
         days = self.post.store.choice(HISTORY_DAYS)
-        until = None if days == FOR_EVER else Moment(self.clock.now() - int(days) * DAY)
+        until = None if days == FOR_EVER else Moment(self.post.inbox.watch.safe() - int(days) * DAY)
         peers = [one.peer for one in threads if one is not None]
         peers += [book.guests[name].address for name in book.open_guests]
         self.vault.tidy(book.settings.values(), peers, until)
@@ -376,10 +376,11 @@ class Agent(Taking):
             return True
 
     async def _time(self) -> bool:
-        now = self.clock.now()
-        if not any(at <= now for at in self.journal.book.due.values()):
+        # A clock that leapt ends nothing: what is due by it alone waits.
+        safe = self.post.inbox.watch.safe()
+        if not any(at <= safe for at in self.journal.book.due.values()):
             return await self._outage()
-        return bool(await self.decide(ticking.tick))
+        return bool(await self.decide(ticking.tick, safe))
 
     async def _outage(self) -> bool:
         """Tell the owner of threads that a lost line has held up for too long (A2ACP-211)."""
@@ -553,7 +554,7 @@ class Agent(Taking):
             moment = min(self.journal.book.due.values(), default=None)
             wait = LOOK_AROUND
             if moment is not None and not away:
-                wait = min(wait, max(0.0, (moment - self.clock.now()) / SECOND))
+                wait = min(wait, max(0.0, (moment - self.post.inbox.watch.safe()) / SECOND))
             waiting = [asyncio.ensure_future(self.woken.wait()), asyncio.ensure_future(stopped.wait())]
             await asyncio.wait(waiting, timeout=wait or 0.01, return_when=asyncio.FIRST_COMPLETED)
             for one in waiting:

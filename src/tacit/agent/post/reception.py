@@ -127,9 +127,16 @@ class Knowledge(Protocol):
 
 
 def receive(
-    raw: bytes, sig: str, *, me: Identity, address: str, knowledge: Knowledge, entropy: Entropy, now: Moment
+    raw: bytes,
+    sig: str,
+    *,
+    me: Identity,
+    address: str,
+    knowledge: Knowledge,
+    entropy: Entropy,
+    times: tuple[Moment, Moment],
 ) -> Taken | Heard | Dropped:
-    """What becomes of a packet frame."""
+    """What becomes of a packet frame; `times` are the earliest and the latest that it may be now."""
     try:
         outer = envelope.read(raw)
     except Refused:
@@ -146,7 +153,7 @@ def receive(
     if knowledge.dropped(sender, digest):
         return Dropped(Drop.REPEAT, sender)
     created = envelope.timestamp_of(outer.timestamp)
-    if created is None or not replay.within_window(created, now):
+    if created is None or not replay.within_window(created, *times):
         return Dropped(Drop.STALE, sender)
     pin = knowledge.pin(sender)
     if pin is None:

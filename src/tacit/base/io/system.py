@@ -21,6 +21,10 @@ class SystemClock:
         """The present moment."""
         return Moment(time.time_ns() // 1000)
 
+    def both(self) -> tuple[Moment, int]:
+        """The present moment, and the microseconds since some other."""
+        return both_clocks()
+
 
 def both_clocks() -> tuple[Moment, int]:
     """What the wall says, and the microseconds since some moment that is the same for all processes.
@@ -63,6 +67,10 @@ class SteadyClock:
         if by:
             self._jumped(by)
         return found
+
+    def both(self) -> tuple[Moment, int]:
+        """What the machine's two clocks say."""
+        return self._clocks()
 
     def not_before(self, moment: Moment) -> None:
         """Go on from what was stamped already, where that is later: a clock that lags is a jump, too."""

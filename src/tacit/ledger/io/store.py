@@ -305,6 +305,17 @@ class Store:
         }
         return self._to_groups(data)
 
+    def doubt_notices(self, doubt: str) -> list[Submission]:
+        """What the groups are told of a machine's clock that is not believed."""
+        title = "The machine's clock is in doubt"
+        data = {
+            "kind": "error",
+            "priority": "high",
+            "title": title,
+            "message": f"{doubt[0].upper()}{doubt[1:]}.",
+        }
+        return self._to_groups(data)
+
     def _to_groups(self, data: dict[str, Any]) -> list[Submission]:
         """A notice to the groups in which something happened last."""
         groups = self.read(lambda reader: reader.groups())

@@ -242,7 +242,7 @@ class Federation:
         return cast("dict[str, Any]", found).get("to")
 
     async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
-        mailboxes, now = self._mailboxes, self._mailboxes.clock.now()
+        mailboxes, now = self._mailboxes, self._mailboxes.watch.safe()
         dead = [one for one in waiting if given_up(one.accepted_at, now, mailboxes.limits.federation_keep)]
         positions = [one.position for one in dead]
         try:

@@ -76,10 +76,12 @@ class GuestHttp:
         command, now = guests.read_command(raw), self._mailboxes.clock.now()
         agent = await self._signer(command, now)
         store, limits = self._mailboxes.store, self._mailboxes.limits
+        # An agent ends its link for good when it is told that it is over: not by a clock that leapt.
+        safe = self._mailboxes.watch.safe()
         if command.do == guests.FETCH:
-            found = await store.write(lambda file: guest_store.fetch(file, agent.account, command, now))
+            found = await store.write(lambda file: guest_store.fetch(file, agent.account, command, safe))
         elif command.do == guests.REVOKE:
-            found = await store.write(lambda file: guest_store.revoke(file, agent.account, command, now))
+            found = await store.write(lambda file: guest_store.revoke(file, agent.account, command, safe))
         else:
             question, digest = _question(command, now)
             found = await store.write(

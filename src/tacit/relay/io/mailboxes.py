@@ -15,6 +15,7 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.io.clock_watch import ClockWatch
 from tacit.relay.federation import Policy
 from tacit.relay.io import guest_store, notices, registry, store
 from tacit.relay.io.agent_steps import AgentSteps
@@ -82,6 +83,7 @@ class Mailboxes:
         self.store = relay_store
         self.signatures = signatures
         self.clock = clock
+        self.watch = ClockWatch(relay_store.folder, clock, relay_store.newest)
         self.entropy = entropy
         self.limits = limits
         self.counts = Counts()
@@ -342,6 +344,7 @@ class Mailboxes:
                 steps_sig=steps_sig,
                 prekey_epoch=registry.prekey_epoch(self.store.reader, agent.account),
                 one_time_ids=registry.one_time_ids(self.store.reader, agent.account),
+                time=self.watch.said(),
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):
@@ -585,16 +588,13 @@ class Mailboxes:
 
     # Housekeeping.
 
-    async def expire(self, now: Moment) -> None:
+    async def expire(self) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
+        now = self.watch.safe()
         gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
         await self.store.write(lambda file: guest_store.expire(file, now, self.limits))
         for recipient, sender, tag, size, _ in gone:
             self.quota.release(recipient, tag, sender, size)
-            self.counts.expired += 1
-        await asyncio.gather(
-            *(
-                self.tell(sender, frames.Error(codes.EXPIRED, packet_id))
-                for _, sender, _, _, packet_id in gone
-            )
-        )
+        self.counts.expired += len(gone)
+        errors = ((sender, frames.Error(codes.EXPIRED, packet_id)) for _, sender, _, _, packet_id in gone)
+        await asyncio.gather(*(self.tell(sender, error) for sender, error in errors))

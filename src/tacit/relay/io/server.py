@@ -187,8 +187,10 @@ class RelayServer:
                 self._keeping = mailboxes.spawn(self._keep_house())
             if now >= next_hour and self._store.is_on_duty:
                 next_hour = now + HOUR
+                if news := mailboxes.watch.news():
+                    _log.warning("%s", news)
                 try:
-                    await mailboxes.expire(now)
+                    await mailboxes.expire()
                     await self._save_reputation()
                 except Unavailable:
                     _log.warning("housekeeping must wait: the file cannot be written")

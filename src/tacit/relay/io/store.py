@@ -102,6 +102,7 @@ class RelayStore:
 
     def __init__(self, folder: Path, *, now: Moment, vfs: str | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder: Final = folder
         self._path = folder / FILE
         self._writer = sqlite.connect(self._path, vfs=vfs)
         self._path.chmod(0o600)
@@ -122,6 +123,16 @@ class RelayStore:
         self.commits = 0
         self._gathered: list[Put] = []
         self._crowded = False
+
+    def newest(self) -> int | None:
+        """The newest moment that anything here bears; None while nothing does."""
+        return cast(
+            "int | None",
+            self.reader.execute(
+                "SELECT max(at) FROM (SELECT max(accepted_at) at FROM queue UNION"
+                " SELECT max(accepted_at) FROM outgoing UNION SELECT max(opened_at) FROM guests)"
+            ).get,
+        )
 
     def start(self) -> None:
         """Begin to write; results arrive on the running loop."""

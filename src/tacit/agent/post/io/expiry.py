@@ -20,10 +20,10 @@ PAGE: Final = 200
 _LOOKED_AT: Final = "sessions_looked_at"
 
 
-def forget_expired(store: AgentStore, now: Moment) -> None:
-    """Destroy what is past its time; of the sessions the next page of contacts."""
-    store.run("DELETE FROM former WHERE until<=?", int(now))
-    store.run("DELETE FROM prekeys WHERE replaced_at<=?", int(now) - REPLACED_KEPT)
+def forget_expired(store: AgentStore, now: Moment, safe: Moment) -> None:
+    """Destroy what is past its time by `safe`; of the sessions the next page of contacts."""
+    store.run("DELETE FROM former WHERE until<=?", int(safe))
+    store.run("DELETE FROM prekeys WHERE replaced_at<=?", int(safe) - REPLACED_KEPT)
     after = store.setting(_LOOKED_AT, "")
     page = [
         row[0]
@@ -33,7 +33,7 @@ def forget_expired(store: AgentStore, now: Moment) -> None:
     ]
     for address in page:
         before = store.sessions(address)
-        kept = session.tended(before, now)
+        kept = session.tended(before, now, safe)
         if kept != before:
             store.set_sessions(address, kept)
     following = page[-1] if len(page) == PAGE else ""
@@ -47,7 +47,7 @@ def room_for_one_time(store: AgentStore) -> int:
     return max(0, MAX_ONE_TIME - (row[0] if row else 0))
 
 
-def crowd_out(store: AgentStore, now: Moment) -> bool:
+def crowd_out(store: AgentStore, safe: Moment) -> bool:
     """When there is no room for another one-time key, let go of old ones; whether any went.
 
     Whoever asks for one-time keys without end makes us keep no more than that, and costs nobody a key that
@@ -55,5 +55,5 @@ def crowd_out(store: AgentStore, now: Moment) -> bool:
     """
     if room_for_one_time(store):
         return False
-    old = int(now) - CROWDED_OUT_AFTER
+    old = int(safe) - CROWDED_OUT_AFTER
     return store.run("DELETE FROM prekeys WHERE kind=? AND made_at<?", x3dh.ONE_TIME, old) > 0

@@ -119,6 +119,7 @@ class Inbox:
         self._store = store
         self._outbox = outbox
         self._clock = clock
+        self.watch = outbox.watch
         self._entropy = entropy
         self.threads = Threads(store)
         self.unverified = Unverified(store)
@@ -178,7 +179,7 @@ class Inbox:
             return Drop.MALFORMED
 
     def _take(self, raw: bytes, sig: str) -> Drop | None:
-        store, now = self._store, self._clock.now()
+        store, now, seen = self._store, self._clock.now(), self.watch.look()
         with store.transaction():
             me = store.me()
             found = reception.receive(
@@ -188,7 +189,7 @@ class Inbox:
                 address=me.address,
                 knowledge=_StoredKnowledge(store),
                 entropy=self._entropy,
-                now=now,
+                times=(seen.safe, max(seen.believed, now)),
             )
             if isinstance(found, Dropped):
                 self._count(found, now)
@@ -229,7 +230,7 @@ class Inbox:
     def _write_down(self, found: Taken, now: Moment) -> None:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
-            store.set_sessions(sender, session.tended(found.opened.sessions, now))
+            store.set_sessions(sender, session.tended(found.opened.sessions, now, self.watch.safe()))
             handshakes.answered(store, sender, found.opened.sessions[0].ephemeral, now)
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
@@ -500,24 +501,32 @@ class Inbox:
     def forgetting(self) -> Iterator[None]:
         """The same part by part, each on disk for itself: whoever reads the connection comes in between."""
         store, now = self._store, self._clock.now()
+        self._tell_of_clock(now)
+        safe = self.watch.safe()
         with store.transaction():
-            store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
-            self.unverified.forget_old(now)
+            store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(safe)))
+            self.unverified.forget_old(safe)
         yield
         with store.transaction():
-            self.repairs.forget_old(now)
+            self.repairs.forget_old(now, safe)
             self.repairs.ask_late(now)
-            self._outbox.expire(now)
+            self._outbox.expire(now, safe)
         yield
         with store.transaction():
-            expiry.forget_expired(store, now)
+            expiry.forget_expired(store, now, safe)
         yield
         with store.transaction():
-            self._forget_content(now)
+            self._forget_content(safe)
         yield
         with store.transaction():
             self.anteroom.tidy()
         yield
+
+    def _tell_of_clock(self, now: Moment) -> None:
+        """Tell the owner of a clock that is in doubt, once."""
+        if news := self.watch.news():
+            with self._store.transaction():
+                self._store.note(f"{news}; `tacit agent clock --trust` says that it is", now)
 
     def _forget_content(self, now: Moment) -> None:
         """What was said longer ago than the person wants it kept; ids stay, so that nothing comes twice."""

@@ -20,6 +20,7 @@ from tacit.agent.post import receipt, reception, sync
 from tacit.agent.post.io import handshakes, rollback
 from tacit.agent.post.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
+from tacit.base.io.clock_watch import ClockWatch
 from tacit.base.moment import SECOND, rfc3339
 from tacit.seal import replay, session
 from tacit.wire import address, buckets, codes, envelope, version
@@ -74,6 +75,7 @@ class Outbox:
     def __init__(self, store: AgentStore, clock: Clock, entropy: Entropy) -> None:
         self._store = store
         self._clock = clock
+        self.watch = ClockWatch(store.folder, clock, store.newest)
         self._entropy = entropy
         self._threads = Threads(store)
 
@@ -305,7 +307,7 @@ class Outbox:
 
     def _sessions(self, peer: str) -> tuple[session.RatchetSession, ...]:
         """The sessions with a peer that are not past their time."""
-        return session.tended(self._store.sessions(peer), self._clock.now())
+        return session.tended(self._store.sessions(peer), self._clock.now(), self.watch.safe())
 
     def seal(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         """Seal one packet.
@@ -421,7 +423,7 @@ class Outbox:
             handshakes.began(store, contact.address, prekeys, present.ephemeral, now)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
         after, body = session.seal(me.identity, pin.keys, present, payload, binding, fit, self._entropy)
-        kept = session.tended(session.with_new(sessions, after), self._clock.now())
+        kept = session.tended(session.with_new(sessions, after), self._clock.now(), self.watch.safe())
         store.set_sessions(contact.address, kept)
         return body
 
@@ -469,8 +471,8 @@ class Outbox:
             if changed or code == "expired":
                 self._store.note(f"packet {packet_id} was not delivered: {code}", self._clock.now())
 
-    def expire(self, now: Moment) -> None:
-        """Give up what nobody would take any more, inside a transaction of the caller's; the person is told.
+    def expire(self, now: Moment, safe: Moment) -> None:
+        """Give up what by `safe` nobody would take any more; the person is told. Inside a transaction.
 
         A recipient drops what is older than its memory of ids reaches, and says nothing.
         """
@@ -478,7 +480,7 @@ class Outbox:
             "SELECT o.peer, o.packet_id, h.type FROM outbox o JOIN history h"
             " ON h.direction='out' AND h.peer=o.peer AND h.packet_id=o.packet_id"
             " WHERE o.state='waiting' AND h.at<?",
-            int(now) - replay.REMEMBERED,
+            int(safe) - replay.REMEMBERED,
         ):
             if packet_type in UNORDERED:
                 # No person wrote it; the next one says more.

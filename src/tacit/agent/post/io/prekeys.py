@@ -26,11 +26,18 @@ _NAMES: Final = {x3dh.ONE_TIME: "one_time", x3dh.LAST_RESORT: "last_resort", SIG
 
 
 def restock(
-    store: AgentStore, clock: Clock, entropy: Entropy, left: int, held: int | None = None
+    store: AgentStore,
+    clock: Clock,
+    entropy: Entropy,
+    left: int,
+    held: int | None = None,
+    *,
+    safe: Moment | None = None,
 ) -> frames.Prekeys | None:
     """The frame that fills the relay's stock, its private halves on disk first; None when nothing is due.
 
     `held` is the signed prekey that the relay has: an upload that got lost is made good.
+    `safe` is the time by which old keys may be let go, where that is not the clock's.
     """
     now = clock.now()
     left = min(max(left, 0), STOCK)
@@ -47,7 +54,12 @@ def restock(
         lost = held is not None and newest is not None and held != newest[1]
         low = left < REFILL_BELOW
         # With a lost upload the relay may hand out one-time keys that are gone here: it gets all anew.
-        anew = made is None or lost or _stock_is_old(store, now) or (low and crowd_out(store, now))
+        anew = (
+            made is None
+            or lost
+            or _stock_is_old(store, now)
+            or (low and crowd_out(store, now if safe is None else safe))
+        )
         renew = anew or made is None or now - made > SIGNED_RENEWED
         missing = min(STOCK if anew else STOCK - left if low else 0, room_for_one_time(store))
         if not renew and not missing:

@@ -21,7 +21,7 @@ from tacit.agent.post.io import epochs, prekeys, rollback
 from tacit.agent.post.io.comparisons import Comparisons
 from tacit.agent.post.io.prekey_requests import PrekeyRequests
 from tacit.base.errors import PeerFault, Refused, Unavailable
-from tacit.base.moment import SECOND
+from tacit.base.moment import SECOND, Moment
 from tacit.base.token_bucket import TokenBucket
 from tacit.seal.limits import REFILL_BELOW
 from tacit.wire import address, codes, frames, records
@@ -227,6 +227,8 @@ class RelayConnection:
         epoch = epochs.epoch_of(self._store)
         await self._say(ws, frames.Auth(me.address, challenge.challenge, proof, epoch, begins))
         welcome = await self._expect(ws, frames.AuthOk)
+        if welcome.time is not None:
+            self._outbox.watch.witness(Moment(welcome.time))
         rollback.compare(self._store, welcome, self._clock.now())
         epochs.agree(self._store, welcome, self._clock.now())
         with self._store.transaction():
@@ -241,13 +243,16 @@ class RelayConnection:
         await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
 
     async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
-        frame = prekeys.restock(self._store, self._clock, self._entropy, left, held)
+        frame = prekeys.restock(self._store, self._clock, self._entropy, left, held, safe=self._safe())
         if frame is None:
             self.stocked.set()
         else:
             await self._tell_steps(ws)
             self._upload, self._upload_at = frame, float("inf")
             await self._say(ws, frame)
+
+    def _safe(self) -> Moment:
+        return self._outbox.watch.safe()
 
     async def _tell_steps(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Say how far our keys have come, before anything leaves that they have sealed or opened."""
@@ -324,7 +329,9 @@ class RelayConnection:
             self._next_hour = now + _HOUR
             for _ in self._inbox.forgetting():
                 await asyncio.sleep(0)
-            renewed = prekeys.restock(self._store, self._clock, self._entropy, prekeys.STOCK)
+            renewed = prekeys.restock(
+                self._store, self._clock, self._entropy, prekeys.STOCK, safe=self._safe()
+            )
             if renewed is not None:
                 await self._tell_steps(ws)
                 await self._say(ws, renewed)

@@ -238,16 +238,16 @@ class Repairs:
         for sender, digest, packet_id in rows:
             self._ask(sender, digest, packet_id, now)
 
-    def forget_old(self, now: Moment) -> None:
-        """Give up what does not come any more, and forget what cannot come again."""
-        store, until = self._store, int(replay.forget_before(now))
+    def forget_old(self, now: Moment, safe: Moment) -> None:
+        """Give up what by `safe` does not come any more, and forget what cannot come again."""
+        store, until = self._store, int(replay.forget_before(safe))
         for peer, packet_id in store.rows(
             "SELECT peer, packet_id FROM sealings WHERE state IN ('due','repairing') AND at<?", until
         ):
             store.note(f"packet {packet_id} to {peer}: {LOST}", now)
         store.run("DELETE FROM sealings WHERE at<?", until)
         store.run("DELETE FROM dropped WHERE at<?", until)
-        late = int(now) - receipt.GIVEN_UP_AFTER
+        late = int(safe) - receipt.GIVEN_UP_AFTER
         for sender, packet_id in store.rows(
             "SELECT DISTINCT sender, packet_id FROM dropped WHERE state IN ('failed','asked') AND at<=?", late
         ):

@@ -220,6 +220,13 @@ class AgentStore:
         """Remember it."""
         self.run("INSERT OR REPLACE INTO settings VALUES (?,?)", name, value)
 
+    def newest(self) -> int | None:
+        """The newest moment that anything here bears; None while nothing does."""
+        row = self.row(
+            "SELECT max(at) FROM (SELECT max(at) at FROM history UNION SELECT max(made_at) FROM prekeys)"
+        )
+        return row[0] if row else None
+
     def steps(self) -> int:
         """How many steps the keys of this folder have taken."""
         return int(self.setting(_STEPS, "0"))
