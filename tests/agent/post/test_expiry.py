@@ -7,6 +7,7 @@ from tests.relay_support import Relay, until
 
 from tacit.agent.post.io import expiry, prekeys
 from tacit.base.io.system import SystemEntropy
+from tacit.base.moment import Moment
 from tacit.seal import limits, session, x3dh
 from tacit.seal.limits import DAY
 
@@ -190,3 +191,17 @@ async def test_sessions_of_thousands_of_contacts_are_looked_at_page_by_page(tmp_
             forget(alice)
             left.append(sum(bool(store.sessions(address)) for address in [*everybody, bob.address]))
         assert left == [expiry.PAGE + 1, 1, 0]
+
+
+async def test_the_relays_time_at_a_login_ends_the_doubt_of_a_clock_that_it_agrees_with(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
+        watch = alice.post.inbox.watch
+        watch.witness(Moment(relay.clock.now() - 91 * DAY))
+        assert watch.doubt()
+        assert await alice.post.publish()
+        assert not watch.doubt()
+        # A relay that doubts its own clock is no witness.
+        relay.mailboxes.watch.witness(Moment(relay.clock.now() - 91 * DAY))
+        watch.witness(Moment(relay.clock.now() - 91 * DAY))
+        assert await alice.post.publish()
+        assert watch.doubt()

@@ -515,7 +515,7 @@ class Agent(Taking):
 
     async def _tidy_daily(self) -> None:
         now = self.clock.now()
-        if self._tidied is None or now - self._tidied >= DAY:
+        if self._tidied is None or abs(now - self._tidied) >= DAY:
             self._tidied = now
             await self.tidy()
 

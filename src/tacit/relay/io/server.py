@@ -185,7 +185,8 @@ class RelayServer:
             await self._mind_duty()
             if self._keeping.done():
                 self._keeping = mailboxes.spawn(self._keep_house())
-            if now >= next_hour and self._store.is_on_duty:
+            # A clock that was set back is no reason to wait until it has caught up.
+            if not next_hour - HOUR <= now < next_hour and self._store.is_on_duty:
                 next_hour = now + HOUR
                 if news := mailboxes.watch.news():
                     _log.warning("%s", news)

@@ -325,7 +325,7 @@ class RelayConnection:
     async def _keep_house(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Once an hour, however long the connection stands: prekeys change, what is old is let go."""
         now = self._clock.now()
-        if now >= self._next_hour:
+        if not self._next_hour - _HOUR <= now < self._next_hour:
             self._next_hour = now + _HOUR
             for _ in self._inbox.forgetting():
                 await asyncio.sleep(0)
