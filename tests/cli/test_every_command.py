@@ -69,7 +69,7 @@ MISUSED = {
 UNASKED = {"agent setup": "", "agent register": "x", "agent backup": "x"}
 WELL = {
     "clowl english": "", "clowl prompt": "", "clowl schema": "", "clowl trace": "", "clowl validate": "",
-    "agent protect": "", "agent setting": "auto_block_malformed", "agent repairs": "", "worktree list": "",
+    "agent clock": "", "agent protect": "", "agent setting": "auto_block_malformed", "agent repairs": "", "worktree list": "",
     "completion": "bash", "crew uninstall": "",
 }  # fmt: skip
 UNAVAILABLE = {
