@@ -126,8 +126,3 @@ def fault(
     if held is None and not room:
         return FULL
     return None
-
-
-def crossed(held: Cell | None, new: Version) -> bool:
-    """Whether two wrote the field without knowing of each other: one of both is lost, and told so."""
-    return held is not None and held.by != new.by and held.v == new.v

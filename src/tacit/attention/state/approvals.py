@@ -123,6 +123,11 @@ class Approvals:
     def __init__(self, by_what: MutableMapping[tuple[str, str], Asked] | None = None) -> None:
         self._by_what: MutableMapping[tuple[str, str], Asked] = {} if by_what is None else by_what
 
+    def held_up_by(self, record: records.Approval) -> tuple[str, ...]:
+        """The questions whose time stands still while a person is asked for this."""
+        asked = self.of(record.session, record.what)
+        return asked.holds_up if asked is not None else ()
+
     def apply(self, record: records.Approval, at: Moment) -> None:
         """Fold a record; one that does not follow from the state changes nothing."""
         key = (record.session, record.what)

@@ -425,18 +425,12 @@ class Attention:
                 self.versions.deleted(record.event_id)
                 self.room_questions.ended(record.event_id)
             case records.Approval():
-                self._approval(record, at)
+                self.approvals.apply(record, at)
+                self.obligations.all_alive(self.approvals.held_up_by(record), record.session, at)
             case None:
                 pass
             case _:
                 self._reported(record, event.id, at, event.ts[:10])
-
-    def _approval(self, record: records.Approval, at: Moment) -> None:
-        """A person is asked, or has answered: meanwhile the agent's time stands still."""
-        self.approvals.apply(record, at)
-        asked = self.approvals.of(record.session, record.what)
-        for event_id in asked.holds_up if asked is not None else ():
-            self.obligations.alive(event_id, record.session, at)
 
     def _reported(
         self,

@@ -11,7 +11,7 @@ horizon at the latest, and goes further only if a person agrees. Knows nothing o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping  # noqa: TC003 - the state store reads these types
+from collections.abc import Mapping, Sequence  # noqa: TC003 - the state store reads these types
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -290,6 +290,11 @@ class Obligations:
         known = self._obligations.get((event_id, session))
         if known is not None and not known.accepted:
             self._obligations[event_id, session] = replace(known, accepted=True)
+
+    def all_alive(self, event_ids: Sequence[str], session: str, at: Moment) -> None:
+        """The same of several."""
+        for event_id in event_ids:
+            self.alive(event_id, session, at)
 
     def alive(self, event_id: str, session: str, at: Moment) -> None:
         """Fold a sign of life: time runs from here, and a silence begins with its first reminder."""
