@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 QUIET = 4.0
 """Seconds after which an agent takes a question for whole."""
 STEP = 10.0
-"""Seconds in which time passes: a third of the time between two signs of life."""
+"""Seconds in which time passes: a third of the time between two signs of life at the usual deadlines."""
 
 
 class ClockedHub(LiveHub):
@@ -102,11 +102,11 @@ class ClockedHub(LiveHub):
             left -= step
 
     async def _told(self, harness: Harness) -> None:
-        """Wait until the hub has heard what an agent has to say by now."""
+        """Wait until the hub has heard what an agent has to say by now; the question itself is no sign of life."""
         async with asyncio.timeout(WAIT):
             while (due := harness._work._report.life_due) is not None and due <= self.clock.now():
                 await asyncio.sleep(0.002)
-        await harness._context.session.call("chat.read_thread", conversationId="main", limit=1)
+        await harness._context.session._request("ping", {}, repeatable=True)
 
 
 @asynccontextmanager

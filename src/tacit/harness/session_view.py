@@ -74,6 +74,12 @@ class SessionView:
         if event.directedness is Directedness.TO_ME:
             self._left.discard(event.conversation)
 
+    def brought_again(self, event: Delivered) -> None:
+        """What is known came once more: it is owed within the deadline that was named last."""
+        known = self._events.get(event.event_id)
+        if known is not None and event.deadline_ms is not None:
+            self._events[event.event_id] = replace(known, deadline_ms=event.deadline_ms)
+
     def withdrawn(self, event_id: str) -> None:
         """An event was taken back."""
         _keep(self._gone, event_id, None)

@@ -2,9 +2,13 @@
 
 A piece of work is an event that the model is to see. It is queued, with its place; worked on, with its turn;
 waiting for a person or for the next day's budget; or failed and tried again at a certain time. The hub is
-told of every change and, while anything is not finished, of all of it again as a sign of life. What the hub
+told of every change and, while anything is not finished, of all of it again every half a minute. What the hub
 sees itself is not told: answers, dispositions, and that what it has just delivered is next in an empty queue.
-So the way of a question to its prompt costs the ledger nothing. Values only; the time is an argument.
+So the way of a question to its prompt costs the ledger nothing.
+
+A deadline counts silence (C2A-173), and any report counts for everything that this connection has spoken of.
+So where a deadline is shorter than two minutes, one report leaves four times in it, with whatever the hub has
+not been told yet; a long queue with short deadlines costs no more. Values only; the time is an argument.
 """
 
 from __future__ import annotations
@@ -23,10 +27,19 @@ if TYPE_CHECKING:
     from tacit.harness.question import Question
     from tacit.harness.running import RunningTurn
 
+MS: Final = 1_000
 HELD: Final = "asked_to_wait"
 ASKED_TO_WAIT: Final = "whoever asked said to wait, and has not gone on yet"
-LIFE_EVERY: Final = 30 * SECOND
-"""How often the hub hears of work on which nothing has changed."""
+LONGEST_SILENCE: Final = 30 * SECOND
+"""How often the hub hears of all work on which nothing has changed."""
+SIGNS_IN_A_DEADLINE: Final = 4
+"""The hub reminds its session after half a deadline of silence: one sign of life may get lost before that."""
+
+
+def between_signs(deadlines_ms: Iterable[int]) -> int:
+    """How many microseconds a session may be silent at most while it has work with these deadlines."""
+    each = (deadline_ms * MS // SIGNS_IN_A_DEADLINE for deadline_ms in deadlines_ms)
+    return min((LONGEST_SILENCE, *each))
 
 
 def running_states(running: RunningTurn) -> list[Work]:
@@ -86,35 +99,67 @@ class WorkReport:
 
     def __init__(self) -> None:
         self._told: dict[str, Work] = {}
-        self._life_at: Moment | None = None
+        """How each piece of work stood, as the hub knows; those that were told longest ago come first."""
+        self._untold: set[str] = set()
+        """Those of which the hub was told nothing on this connection, as it knows how they stand."""
+        self._all_at: Moment | None = None
+        self._sign_at: Moment | None = None
+        self._silence = LONGEST_SILENCE
 
     def forget(self) -> None:
         """Another connection: whoever is there now has heard nothing."""
-        self._told, self._life_at = {}, None
+        self._told, self._untold, self._all_at, self._sign_at = {}, set(), None, None
+
+    def brought_again(self, event_id: str) -> None:
+        """The hub may know nothing more of how this stands: it is told with the next sign of life."""
+        if event_id in self._told:
+            self._untold.add(event_id)
 
     @property
     def life_due(self) -> Moment | None:
-        """When everything is told again; None while there is nothing to tell of."""
-        if not self._told or self._life_at is None:
+        """When something is told though nothing has changed; None while there is nothing to tell of."""
+        if not self._told or self._all_at is None or self._sign_at is None:
             return None
-        return Moment(self._life_at + LIFE_EVERY)
+        return Moment(min(self._all_at + LONGEST_SILENCE, self._sign_at + self._silence))
 
-    def due(self, states: Iterable[Work], now: Moment) -> list[Work]:
-        """What is to be told now, in order: what has changed, or all of it when a sign of life is due.
+    def due(self, states: Iterable[Work], now: Moment, silence: int = LONGEST_SILENCE) -> list[Work]:
+        """What is to be told now, in order: what has changed, and more when a sign of life is due.
 
-        What is new and next the hub knows as it stands: it is told of with the first sign of life.
+        What is new and next the hub knows as it stands: it is told of with the first sign of life. `silence`
+        is how many microseconds may pass without a sign of life (`between_signs`).
         """
-        standing = {one.event_id: one for one in states}
-        if self._life_at is None:  # whoever is there has heard nothing, and may know of an earlier process
-            is_life_due = True
-        else:
-            is_life_due = bool(self._told) and now - self._life_at >= LIFE_EVERY
-        found = [one for one in standing.values() if is_life_due or self._is_news(one)]
-        if is_life_due or not self._told:
-            self._life_at = now
-        self._told = standing
-        return found
+        standing = {work.event_id: work for work in states}
+        self._silence = silence
+        if self._all_at is None or self._sign_at is None:
+            # Whoever is there now has heard nothing, and may know of an earlier process.
+            self._all_at = self._sign_at = now
+            return self._noted(standing, list(standing.values()))
+        if not self._told:
+            self._all_at = self._sign_at = now
+        is_all_due = now - self._all_at >= LONGEST_SILENCE
+        is_sign_due = is_all_due or now - self._sign_at >= silence
+        chosen = [
+            work
+            for work in standing.values()
+            if is_all_due or self._is_news(work) or (is_sign_due and work.event_id in self._untold)
+        ]
+        if is_all_due:
+            self._all_at = now
+        if is_sign_due:
+            self._sign_at = now
+            chosen = chosen or [standing[event_id] for event_id in self._told if event_id in standing][:1]
+        return self._noted(standing, chosen)
 
-    def _is_news(self, one: Work) -> bool:
-        known = self._told.get(one.event_id)
-        return known != one and not (known is None and one == Work(one.event_id, "queued"))
+    def _noted(self, standing: dict[str, Work], chosen: list[Work]) -> list[Work]:
+        now_told = {work.event_id for work in chosen}
+        new = standing.keys() - self._told.keys()
+        self._untold = ((self._untold & standing.keys()) | new) - now_told
+        rest = {event_id: standing[event_id] for event_id in self._told if event_id in standing}
+        self._told = {
+            event_id: work for event_id, work in rest.items() if event_id not in now_told
+        } | standing
+        return chosen
+
+    def _is_news(self, work: Work) -> bool:
+        known = self._told.get(work.event_id)
+        return known != work and not (known is None and work == Work(work.event_id, "queued"))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from tacit.attention.settings import DEFAULTS
 from tacit.base.io.system import SystemClock
+from tacit.base.moment import SECOND
+from tacit.c2a.messages import read_delivered
 from tacit.c2a.notifications import Work
 from tacit.harness.io import work_teller
+from tacit.harness.session_view import SessionView
 from tests.c2a_peer import delivery, peering
 from tests.harness.living import Desk, living
+from tests.ledger.world import HandClock
 
 
 @pytest.fixture
@@ -53,6 +59,44 @@ async def test_a_busy_agent_tells_what_it_works_on_and_the_places_of_what_waits(
         await peer.until(lambda: len(peer.sends) == 3)
     assert [send["inReplyTo"] for send in peer.sends] == ["e1", "e2", "e3"]
     assert ("e3", "queued", 1) in told(peer), "its place is told when it moves"
+
+
+@pytest.mark.spec("C2A-173", "C2A-175")
+async def test_a_question_that_comes_again_with_a_shorter_deadline_is_told_of_more_often(
+    peer, desk, tmp_path
+):
+    """It went to somebody else and came back: what is owed now counts, though it is no new question."""
+    desk.script([{"until": "never"}])
+    asked = delivery("e1", "refactor the parser", attention__deadlineMs=300_000)
+    async with living(peer.url, "token", tmp_path, desk):
+        await peer.accepted(asked)
+        await desk.until_turn(1)
+        await peer.until(lambda: last(peer) == {"e1": ("working", 0)})
+        once = len(told(peer))
+        await peer.accepted(delivery("e1", "refactor the parser", attention__deadlineMs=1_000))
+        await peer.until(lambda: len(told(peer)) >= once + 3)
+    assert set(told(peer)[once:]) == {("e1", "working", 0)}
+
+
+@pytest.mark.parametrize(("deadline_ms", "seconds"), [(300_000, 30), (12_000, 3), (None, 7.5)])
+async def test_the_next_sign_of_life_goes_by_the_deadline_or_else_by_how_long_a_claim_lasts(
+    deadline_ms, seconds
+):
+    async def tell(_work):
+        return True
+
+    context = SimpleNamespace(
+        session=SimpleNamespace(agreed=SimpleNamespace(hears=("work",)), tell=tell),
+        clock=HandClock(),
+        asked={"e1": "a person is asked"},
+        work_changed=asyncio.Event(),
+        view=SessionView("ada"),
+        settings=replace(DEFAULTS, claim_ttl_ms=30_000),
+    )
+    context.view.heard(replace(read_delivered(delivery("e1")), deadline_ms=deadline_ms))
+    teller = work_teller.WorkTeller(context, SimpleNamespace(work=lambda _now: []))
+    await teller._tell()
+    assert teller._report.life_due == context.clock.now() + seconds * SECOND
 
 
 async def test_a_hub_that_does_not_hear_of_work_is_told_nothing(peer, desk, tmp_path):

@@ -72,6 +72,41 @@ async def test_a_twenty_minute_task_with_progress_stays_with_its_agent_and_is_an
     assert len(model.calls) == 4
 
 
+@pytest.mark.parametrize(("deadline", "step"), [(12, 1.5), (1, 0.125)])
+@pytest.mark.spec("C2A-173", "C2A-175", "C2A-176", "C2A-178")
+async def test_work_far_beyond_a_short_deadline_stays_with_its_agent_and_so_does_its_queue(
+    clocked, model, deadline, step
+):
+    """One silent turn of five deadlines, with questions behind it, beside an agent that could take them."""
+    home = clocked
+    await home.rules(deadline_ms=deadline * 1_000)
+    silence = Hush()
+    model.script(says(silence, "The parts are built."), says("Port 7433."), says("Port 7434."))
+    rig = named("openai")[0].values[0]
+    async with bystander(home, model), home.agent("ada", driver_of(rig, home, model)) as ada:
+        asked = [await home.say("@ada build all three parts.")]
+        await ada.told.until("heard", asyncio.current_task())
+        await home.pass_time(QUIET, step=step)
+        await at(silence)
+        for place in ("hub", "relay"):
+            asked.append(
+                await home.say("@ada which port is it?", conversation={"id": place, "kind": "channel"})
+            )
+        await ada.told.until("heard", asyncio.current_task(), 3)
+        await home.pass_time(5 * deadline, step=step)
+        standing = {one["event_id"]: one["state"] for one in await home.owner.attention.work(home.group)}
+        assert standing == dict(zip(asked, ("working", "queued", "queued"), strict=True))
+        silence.release()
+        for question in asked:
+            await home.until_reply(question)
+        everything = await home.said_by("ada", "kit")
+        deliveries = (await home.owner.events(home.group, kinds=["x.c2a.delivery"], limit=1000)).events
+    assert [(event.by, event.data["reply_to"]) for event in everything] == [("ada", one) for one in asked]
+    assert [event.data["session"] for event in deliveries] == ["ada"] * 3, "nobody was even reminded"
+    assert ada.told.of("refused") == []
+    assert await alarms(home) == []
+
+
 @CODERS
 @pytest.mark.spec("C2A-163", "C2A-173", "C2A-176", "C2A-178")
 async def test_twenty_minutes_with_a_crash_of_agent_hub_and_model_end_in_one_answer_and_no_alarm(

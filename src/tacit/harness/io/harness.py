@@ -18,7 +18,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
-from tacit.c2a.messages import Connected, Delivered, without_lines
+from tacit.c2a.messages import Connected, Delivered, read_delivered, without_lines
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
@@ -370,7 +370,10 @@ class Harness:
             return False
         more = EXPOSURE.index(Mode(params["injection"]["mode"])) > EXPOSURE.index(Mode(mode))
         stronger = STRENGTH.index(Policy(params["policy"])) > STRENGTH.index(Policy(policy))
-        return not (mode == Mode.NOTIFY and more and stronger)
+        if mode == Mode.NOTIFY and more and stronger:
+            return False
+        self._work.brought_again(read_delivered(params))
+        return True
 
     # -- what must survive
 

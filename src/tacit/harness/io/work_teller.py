@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND
 from tacit.c2a.notifications import Work
-from tacit.harness.work import WorkReport
+from tacit.harness.work import WorkReport, between_signs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tacit.c2a.messages import Delivered
     from tacit.harness.conduct import Conduct
     from tacit.harness.io.context import HarnessContext
 
@@ -42,6 +45,12 @@ class WorkTeller:
         self._ended.append(work)
         self._context.work_changed.set()
 
+    def brought_again(self, event: Delivered) -> None:
+        """The hub brings what is known: somebody else may have had it, and the deadline may differ."""
+        self._context.view.brought_again(event)
+        self._report.brought_again(event.event_id)
+        self._context.work_changed.set()
+
     def connected(self) -> None:
         """Another connection: everything is told again."""
         self._report.forget()
@@ -60,6 +69,13 @@ class WorkTeller:
             self._context.work_changed.clear()
             await self._tell()
 
+    def _deadlines(self, states: Iterable[Work]) -> Iterator[int]:
+        """How long each question bears silence: as it was delivered, or as the claim that holds it."""
+        for work in states:
+            event = self._context.view.event(work.event_id)
+            named = event.deadline_ms if event is not None else None
+            yield named if named is not None else self._context.settings.claim_ttl_ms
+
     async def _tell(self) -> None:
         agreed = self._context.session.agreed
         if agreed is None or "work" not in agreed.hears:
@@ -73,7 +89,8 @@ class WorkTeller:
             Work(event_id, "waiting", code="approval_required", message=why)
             for event_id, why in self._context.asked.items()
         ]
-        told = [*ended, *self._report.due([*asked, *self._conduct.work(now)], now)]
+        states = [*asked, *self._conduct.work(now)]
+        told = [*ended, *self._report.due(states, now, between_signs(self._deadlines(states)))]
         for first in range(0, len(told), BATCH):
             if first:
                 await _rest(BREATH)
