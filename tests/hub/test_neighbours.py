@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.state.work import SessionLife
-from tacit.base.moment import Moment
+from tacit.base.moment import SECOND, Moment
 from tacit.hub.neighbours import LONGEST_PAUSE, ROUND, Neighbours
 from tacit.hub.node_codec import AllHere, Beat, Greets, Here, Leaves, all_here, decode, encode, here_of
 
@@ -48,6 +48,7 @@ class Host:
     def __init__(self) -> None:
         self.there = [f"g_{number}" for number in range(45)]
         self.writer: list[str] = []
+        self.elsewhere_late_by = 0
 
     def groups(self) -> list[str]:
         return self.there
@@ -57,6 +58,9 @@ class Host:
 
     def lives(self, group_id: str) -> tuple[SessionLife, ...]:
         return (LIFE,) if group_id in self.there else ()
+
+    def statuses_here(self, group_id: str) -> dict[str, tuple[str, str]]:
+        return {link.session: (link.status, link.detail) for link in self.links(group_id)}
 
     def statuses(self, _group_id: str) -> dict[str, tuple[str, str]]:
         return {}
@@ -147,6 +151,10 @@ def test_a_change_is_told_at_once_and_a_sign_of_life_with_the_next_beat(scene: S
     ]
     assert scene.groups(lambda: scene.neighbours._heard_from("g_44")) == []
     assert "g_44" in scene.groups(scene.neighbours.beat)
+
+
+def test_the_host_knows_how_late_a_sign_of_life_at_another_node_may_come(scene: Scene) -> None:
+    assert scene.host.elsewhere_late_by == LONGEST_PAUSE * SECOND
 
 
 def test_in_a_round_everything_is_said_once_and_little_at_a_time(scene: Scene) -> None:

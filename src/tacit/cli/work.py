@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-_STYLES = {"failed": "red", "waiting": "yellow", "working": "green", "queued": "cyan"}
+_STYLES = {
+    "failed": "red",
+    "waiting": "yellow",
+    "working": "green",
+    "queued": "cyan",
+    "out_of_touch": "yellow",
+}
 
 
 @click.command()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.base.moment import SECOND
 from tacit.hub.inquiries import Inquiries
 from tacit.hub.node_codec import (
     Acts,
@@ -84,6 +85,7 @@ class Neighbours:
         """What each node keeps for itself, and others ask for."""
         nodes.on_word = self._heard
         host.elsewhere = self.in_group
+        host.elsewhere_late_by = ceil(self._pause * SECOND)
         host.on_present = self._changed
         host.on_heard = self._heard_from
         host.goes_on = self._goes_on
@@ -167,9 +169,8 @@ class Neighbours:
         return Beat(nodes.address, socket.gethostname(), nodes.held, nodes.reached, nodes.asleep)
 
     def _in(self, group_id: str) -> Here:
-        agents = {link.session: (link.status, link.detail) for link in self._host.links(group_id)}
         lives, people = self._host.lives(group_id), self._live.people_here(group_id)
-        return Here(self._nodes.address, group_id, agents, lives, people)
+        return Here(self._nodes.address, group_id, self._host.statuses_here(group_id), lives, people)
 
     def _changed(self, group_id: str) -> None:
         if not self._stirred:

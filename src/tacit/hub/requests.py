@@ -237,7 +237,10 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     group_id: GroupId
     agent: Name | None = None
     state: (
-        Literal["queued", "working", "waiting", "answered", "failed", "handed_over", "called_off"] | None
+        Literal[
+            "queued", "working", "out_of_touch", "waiting", "answered", "failed", "handed_over", "called_off"
+        ]
+        | None
     ) = None
     ended: bool = False
     limit: Limit = 100

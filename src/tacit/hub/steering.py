@@ -13,7 +13,7 @@ from tacit.attention.commands import ChangeRules, DeleteMessage, EditMessage, St
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.preview import preview
 from tacit.attention.io.views import agents_view, approvals_view, decisions_view
-from tacit.attention.io.work_view import work_view
+from tacit.attention.io.work_view import AgentsNow, work_view
 from tacit.attention.settings import NAMES
 from tacit.base.moment import rfc3339
 from tacit.hub import views
@@ -22,8 +22,6 @@ from tacit.ledger.envelope import Event
 from tacit.ledger.principal import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tacit.hub import requests
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
@@ -39,12 +37,12 @@ async def _group(hub: Hub, credential: Credential, group_id: str) -> Group:
 async def show_decisions(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
     """Who saw an event, how, and why."""
     group = await _group(hub, credential, request.group_id)
-    now = hub.store.options.clock.now()
+    present = _present(hub, request.group_id)
 
     def query(reader: Reader) -> dict[str, Any] | None:
         reader.event(group, request.event_id, credential.principal)
         archive = Archive.on(reader, group, hub.host.online(request.group_id))
-        return decisions_view(archive, request.event_id, now, _places(hub, request.group_id))
+        return decisions_view(archive, request.event_id, present)
 
     found = await hub.ledger.read(query)
     if found is None:
@@ -92,20 +90,25 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
     return await hub.ledger.read(query)
 
 
-def _places(hub: Hub, group_id: str) -> Callable[[str, str], int | None]:
-    """Places in agents' queues, as their harnesses said last."""
-    return lambda session, event_id: hub.host.position(group_id, session, event_id)
+def _present(hub: Hub, group_id: str) -> AgentsNow:
+    """Who is there at this moment, and the places in agents' queues, as their harnesses said last."""
+    return AgentsNow(
+        hub.store.options.clock.now(),
+        hub.host.known_lives(group_id),
+        lambda session, event_id: hub.host.position(group_id, session, event_id),
+    )
 
 
 async def list_work(hub: Hub, credential: Credential, request: requests.Work) -> object:
     """Which agent is at which question, how it stands, and what to do about it."""
     group = await _group(hub, credential, request.group_id)
+    present = _present(hub, request.group_id)
 
     def query(reader: Reader) -> dict[str, Any]:
         return work_view(
             Archive.on(reader, group, hub.host.online(request.group_id)),
             credential.principal,
-            _places(hub, request.group_id),
+            present,
             agent=request.agent,
             state=request.state,
             ended=request.ended or request.state in {"answered", "failed", "handed_over", "called_off"},

@@ -8,6 +8,7 @@ import pytest
 
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.views import decisions_view
+from tacit.attention.io.work_view import AgentsNow
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 def obliged(house: House, event_id: str) -> set[str]:
     """The agents that get a message pushed, as it was decided."""
     found = house.store.read(
-        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), event_id, house.clock.now())
+        lambda reader: decisions_view(
+            Archive.on(reader, reader.group(GROUP)), event_id, AgentsNow(house.clock.now())
+        )
     )
     assert found is not None
     return {one["agent"] for one in found["decisions"] if one["mode"] in {"buffered", "immediate", "notify"}}

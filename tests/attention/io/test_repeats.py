@@ -9,6 +9,7 @@ import pytest
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.repeats import ANSWERED_BEFORE
 from tacit.attention.io.views import decisions_view
+from tacit.attention.io.work_view import AgentsNow
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def _people(house: House) -> None:
 
 def why(house: House, event_id: str) -> dict[str, Any]:
     found = house.store.read(
-        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), event_id, house.clock.now())
+        lambda reader: decisions_view(
+            Archive.on(reader, reader.group(GROUP)), event_id, AgentsNow(house.clock.now())
+        )
     )
     assert found is not None
     return found

@@ -9,6 +9,7 @@ import pytest
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
 from tacit.attention.io.views import agents_view, decisions_view
+from tacit.attention.io.work_view import AgentsNow
 from tacit.attention.state import records
 from tests.attention.io.house import GROUP
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 def decisions(house: House, event_id: str) -> dict[str, dict[str, Any]]:
     found = house.store.read(
-        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), event_id, house.clock.now())
+        lambda reader: decisions_view(
+            Archive.on(reader, reader.group(GROUP)), event_id, AgentsNow(house.clock.now())
+        )
     )
     assert found is not None
     return {one["agent"]: one for one in found["decisions"]}
@@ -76,7 +79,9 @@ def test_progress_on_private_work_is_shown_to_its_parties_and_the_rest_sees_the_
 
 def sentence(house: House, event_id: str) -> str:
     found = house.store.read(
-        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), event_id, house.clock.now())
+        lambda reader: decisions_view(
+            Archive.on(reader, reader.group(GROUP)), event_id, AgentsNow(house.clock.now())
+        )
     )
     assert found is not None
     return found["sentence"]

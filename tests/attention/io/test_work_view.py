@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.work_view import sentence, what_now, work_shown, work_view
+from tacit.attention.io.views import decisions_view
+from tacit.attention.io.work_view import AgentsNow, sentence, what_now, work_shown, work_view
 from tacit.attention.state.escalation import WHAT_NOW
-from tacit.attention.state.work import PieceOfWork, Works, WorkState
-from tacit.base.moment import Moment, parse_rfc3339
+from tacit.attention.state.work import Lives, PieceOfWork, Works, WorkState
+from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -85,11 +87,14 @@ def test_what_a_person_can_do_is_said_where_something_has_to_happen(
     assert what_now(piece(state, **more)) == said
 
 
+def present(house: House) -> AgentsNow:
+    """What a host would know of the house's agents."""
+    return AgentsNow(house.clock.now(), Lives(house.since, house.lives))
+
+
 def listed(house: House, **chosen: Any) -> dict[str, Any]:
     return house.store.read(
-        lambda reader: work_view(
-            Archive.on(reader, reader.group(GROUP)), "user", lambda _session, _event: None, **chosen
-        )
+        lambda reader: work_view(Archive.on(reader, reader.group(GROUP)), "user", present(house), **chosen)
     )
 
 
@@ -122,3 +127,48 @@ def test_a_line_shows_a_hundred_and_twenty_characters_of_its_question(house: Hou
     assert shown[0] == " ".join(short.split())
     assert len(shown[0]) == len(shown[1]) == 120
     assert shown[1].endswith("x…")
+
+
+@pytest.mark.spec("C2A-206")
+@pytest.mark.parametrize(
+    ("state", "stood"), [("working", "was working on it"), ("queued", "had it in its queue")]
+)
+def test_whoever_is_gone_is_at_nothing_in_any_list(house: House, state: str, stood: str) -> None:
+    asked = house.say(GROUP, "user", "@ann please check the disk?")
+    house.report("ann", asked.id, state)
+    house.call("ann", "chat.progress", eventId=asked.id, progress=1)
+    if state == "queued":
+        house.report("ann", asked.id, state, position=1)
+    house.clock.move(7)
+    house.lives["ann"] = structs.replace(house.lives["ann"], connected=False)
+    assert listed(house, state=state)["work"] == []
+    [shown] = listed(house, state="out_of_touch")["work"]
+    heard = house.lives["ann"].heard_at
+    assert shown["sentence"] == f"ann {stood} and has not been heard of since {rfc3339(heard)[11:19]} UTC"
+    assert (shown["state"], shown["open"], "position" in shown) == ("out_of_touch", True, False)
+    seen = house.store.read(
+        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), asked.id, present(house))
+    )
+    assert seen is not None
+    [decision] = [one for one in seen["decisions"] if one["agent"] == "ann"]
+    assert (decision["state"], decision["work"]["sentence"]) == ("out_of_touch", shown["sentence"])
+    assert "progress" not in decision
+    assert seen["sentence"].startswith("ann owes a reply")
+    house.lives["ann"] = structs.replace(house.lives["ann"], connected=True)
+    assert [one["state"] for one in listed(house)["work"]] == [state]
+
+
+@pytest.mark.spec("C2A-183", "C2A-206")
+def test_progress_that_was_reported_before_the_question_moved_on_is_no_work(house: House) -> None:
+    """Who cannot give signs of life (it calls tools and nothing else) is at work until its time is over."""
+    asked = house.say(GROUP, "user", "@ann please check the disk?")
+    house.call("ann", "chat.progress", eventId=asked.id, progress=1)
+    for seconds, state in ((299, "working"), (2, "expired")):
+        house.clock.move(seconds)
+        house.tick()
+        seen = house.store.read(
+            lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), asked.id, present(house))
+        )
+        assert seen is not None
+        [decision] = [one for one in seen["decisions"] if one["agent"] == "ann"]
+        assert (decision["state"], "progress" in decision) == (state, state == "working")

@@ -10,6 +10,7 @@ from tacit.attention import Agent, Roster
 from tacit.attention.commands import ChangeRules
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.views import decisions_view
+from tacit.attention.io.work_view import AgentsNow
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.records import moment_of
@@ -168,7 +169,9 @@ def test_an_offer_is_a_knock_that_obliges_to_nothing_and_says_why(house: House) 
     assert (record["policy"], record["mode"], record["needs_claim"]) == ("may_respond", "notify", True)
     assert set(record["because"].values()) == {OFFERED.name, FITS_BY_TIME.name}
     shown = house.store.read(
-        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), asked.id, house.clock.now())
+        lambda reader: decisions_view(
+            Archive.on(reader, reader.group(GROUP)), asked.id, AgentsNow(house.clock.now())
+        )
     )
     [one] = [one for one in shown["decisions"] if one["mode"] == "notify"]
     assert (one["agent"], one["rule"]) == ("ann", OFFERED.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from tacit.attention.state.work import (
     alive_at,
     copies,
     is_news,
+    silent_since,
 )
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
@@ -471,6 +473,60 @@ def test_a_sign_of_life_counts_for_what_was_reported_on_this_connection() -> Non
     assert alive_at(piece, Lives(since=at(50))) == at(50), "a hub that was down could not hear"
     assert alive_at(piece, Lives()) == 0
     assert alive_at(None, Lives(sessions={"s": life})) == 0
+
+
+def test_a_report_that_was_written_on_this_connection_counts_until_the_host_hears_it_again() -> None:
+    """What is brought again the host forgets; what another node heard comes here with its next word."""
+    life = SessionLife("s", at(10), at(90))
+    written = PieceOfWork("e", "s", WorkState.WORKING, at(0), at(20), reported=True)
+    assert alive_at(written, Lives(sessions={"s": life})) == at(90)
+    before_it_came_back = replace(written, updated=at(10))
+    assert alive_at(before_it_came_back, Lives(sessions={"s": life})) == at(10)
+
+
+HEARD = frozenset({"e"})
+
+
+@pytest.mark.spec("C2A-206")
+@pytest.mark.parametrize(
+    ("life", "since", "deadline", "silent"),
+    [
+        pytest.param(SessionLife("s", at(0), at(40), HEARD), 0, 12, None, id="in touch"),
+        pytest.param(SessionLife("s", at(0), at(34), HEARD), 0, 12, None, id="a sign is due now"),
+        pytest.param(SessionLife("s", at(0), at(33), HEARD), 0, 12, 33, id="a sign is overdue"),
+        pytest.param(SessionLife("s", at(0), at(20), HEARD), 0, 300, None, id="seldom is enough"),
+        pytest.param(SessionLife("s", at(0), at(39), HEARD, connected=False), 0, 300, 39, id="gone"),
+        pytest.param(SessionLife("s", at(37), at(39)), 0, 12, None, id="back a moment ago"),
+        pytest.param(SessionLife("s", at(30), at(39)), 0, 12, 30, id="back and speaks of other things"),
+        pytest.param(None, 30, 300, 30, id="not back since the hub began"),
+        pytest.param(None, 0, 300, None, id="it reports without a connection"),
+        pytest.param(None, 0, 60, 5, id="without a connection it fell silent"),
+    ],
+)
+@pytest.mark.parametrize("state", ["queued", "working"])
+def test_whoever_is_gone_or_owes_a_sign_of_life_is_out_of_touch(
+    life: SessionLife | None, since: float, deadline: int, silent: float | None, state: str
+) -> None:
+    piece = PieceOfWork("e", "s", WorkState(state), at(0), at(5), reported=True)
+    lives = Lives(at(since) if since else Moment(0), {"s": life} if life is not None else {})
+    expected = None if silent is None else at(silent)
+    assert silent_since(piece, lives, deadline * 1_000, at(40)) == expected
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        PieceOfWork("e", "s", WorkState.WAITING, at(0), at(5), reported=True),
+        PieceOfWork("e", "s", WorkState.FAILED, at(0), at(5), reported=True, retry_at=at(99)),
+        PieceOfWork("e", "s", WorkState.QUEUED, at(0), at(5), reported=True, retry_at=at(99)),
+        PieceOfWork("e", "s", WorkState.ANSWERED, at(0), at(5), reported=True, ended=at(5)),
+        PieceOfWork("e", "s", WorkState.WORKING, at(0), at(5)),
+    ],
+    ids=["waits for a person", "failed for now", "put off", "over", "never reported by a harness"],
+)
+def test_of_what_does_not_go_on_by_itself_no_sign_of_life_is_due(piece: PieceOfWork) -> None:
+    gone = SessionLife("s", at(0), at(6), HEARD, connected=False)
+    assert silent_since(piece, Lives(sessions={"s": gone}), 300_000, at(4_000)) is None
 
 
 def test_only_what_is_older_than_the_hubs_start_is_excused() -> None:

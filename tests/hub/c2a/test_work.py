@@ -7,17 +7,20 @@ from typing import Any
 
 import aiohttp
 import pytest
+from msgspec import structs
 from tests.hub.c2a.stage import GREETING, Stage, refused, staged
 from tests.hub.c2a.test_kill import Killed
+from tests.hub.c2a.test_people import Receiver
 from tests.hub.room import WAIT, Socket
 from tests.ledger.world import HandClock
 
 from tacit.attention.commands import ReportWork
 from tacit.base.errors import Unavailable
-from tacit.c2a.notifications import Work
+from tacit.c2a.notifications import Status, Work, members, method_of
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Delivery, Habits
 from tacit.client import Hub as Client
+from tacit.hub.node_codec import Here
 
 JOB = "@ann please compile the whole tree"
 
@@ -253,8 +256,11 @@ async def test_a_restarted_hub_waits_for_the_harness_and_knows_its_work(tmp_path
         await stage.server.hub.host.tick()
         (ben,) = await stage.cast("ben")
         await stage.pass_time(59)
-        assert [one["state"] for one in await work(stage)] == ["working"]
+        [one] = await work(stage)
+        assert (one["agent"], one["state"]) == ("ann", "out_of_touch")
+        assert one["sentence"].startswith("ann was working on it and has not been heard of since ")
         (ann,) = await stage.cast("ann")
+        assert [one["state"] for one in await work(stage)] == ["working"]
         for _ in range(12):
             await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
             await stage.pass_time(60)
@@ -285,7 +291,9 @@ async def test_a_killed_hub_still_knows_who_is_at_what(tmp_path):
             await hub.start()
             async with asyncio.timeout(WAIT), Client(hub.url, hub.owner["Authorization"][7:]) as client:
                 [one] = await client.attention.work(group)
-                assert (one["agent"], one["state"], one["attempt"]) == ("ann", "working", 1)
+                assert (one["agent"], one["attempt"]) == ("ann", 1)
+                while (await client.attention.work(group))[0]["state"] != "working":
+                    await asyncio.sleep(0.01)  # its harness is not back yet
                 sent = await session.send(
                     f"thread:{asked['id']}",
                     "It compiles.",
@@ -375,3 +383,143 @@ async def test_what_is_given_back_to_the_first_is_held_by_the_turn_that_it_never
     [mine] = await work(stage, agent="ann")
     assert (mine["state"], mine["open"]) == ("working", True)
     assert len(ben.heard) == told, "ann was at it all the time"
+
+
+async def gone(stage: Stage, agent: Any) -> None:
+    """Its connection has ended, and the hub knows."""
+    await agent.stop()
+    async with asyncio.timeout(WAIT):
+        while stage.server.hub.host.link(stage.group_id, agent.name) is not None:
+            await asyncio.sleep(0.01)
+
+
+async def how_it_stands(stage: Stage, asked: dict[str, Any], agent: str) -> set[str]:
+    """The state of an agent's work on a question, by every door that shows it."""
+    found = {one["state"] for one in await work(stage, agent=agent)}
+    async with stage.socket(stage.owner) as socket:
+        over = await socket.call("work", group_id=stage.group_id, agent=agent)
+        found |= {one["state"] for one in over["work"]}
+    async with Client(stage.url, stage.owner) as client:
+        found |= {one["state"] for one in await client.attention.work(stage.group_id, agent=agent)}
+    for one in (await stage.decisions(asked)).body["decisions"]:
+        found |= {one["state"], one["work"]["state"]} if one["agent"] == agent else set()
+    return found
+
+
+async def status_of(stage: Stage, agent: str) -> set[str]:
+    """What an agent is at, in the roster of people and in that of agents."""
+    answer = await stage.get(f"/v1/groups/{stage.group_id}/agents")
+    (reader,) = [one for one in stage.agents.values() if one.name != agent]
+    members = (await reader.call("chat.members"))["members"]
+    return {
+        *(one["status"] for one in answer.body["agents"] if one["actor_id"] == agent),
+        *(one["status"] for one in members if one["id"] == agent),
+    }
+
+
+@pytest.mark.spec("C2A-206")
+async def test_an_agent_that_is_gone_is_shown_at_work_nowhere_until_it_is_back(stage):
+    ann, _ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await ann.session.tell(Status("busy"))
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    assert (await how_it_stands(stage, asked, "ann"), await status_of(stage, "ann")) == (
+        {"working"},
+        {"busy"},
+    )
+    await gone(stage, ann)
+    assert await how_it_stands(stage, asked, "ann") == {"out_of_touch"}
+    assert await status_of(stage, "ann") == {"offline"}
+    assert await work(stage, state="working") == []
+    assert len(await work(stage, state="out_of_touch")) == 1
+    (ann,) = await stage.cast("ann")
+    assert await how_it_stands(stage, asked, "ann") == {"working"}
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    assert len(await stage.recorded("work")) == 1, "coming back is no event"
+
+
+@pytest.mark.spec("C2A-173", "C2A-206")
+async def test_an_agent_that_is_connected_is_at_work_for_as_long_as_its_next_sign_of_life_may_take(stage):
+    await stage.settings(deadline_ms=12_000)
+    ann, _ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    for seconds, state in ((5, "working"), (2, "out_of_touch")):
+        await stage.pass_time(seconds)
+        assert await how_it_stands(stage, asked, "ann") == {state}
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    assert await how_it_stands(stage, asked, "ann") == {"working"}
+
+
+@pytest.mark.spec("C2A-173", "C2A-175")
+async def test_after_a_reminder_any_sign_of_life_holds_what_was_reported(stage):
+    """The reminder crosses with a sign of life: what was reported needs no second report."""
+    await stage.settings(deadline_ms=12_000)
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    stage.clock.move(1)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    await stage.pass_time(7)
+    assert await stage.delivered(asked) == ["ann", "ann"]
+    for _ in range(10):
+        await ann.call("chat.list_events")
+        await stage.pass_time(5)
+    assert ben.heard == []
+    assert await stage.delivered(asked) == ["ann", "ann"]
+
+
+@pytest.mark.spec("C2A-173", "C2A-176")
+async def test_a_sign_of_life_at_another_node_counts_from_when_it_may_have_been_given(stage):
+    """Its word comes up to two seconds late: with a deadline of one second that is no silence."""
+    await stage.settings(deadline_ms=1_000)
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    stage.clock.move(0.1)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    host = stage.server.hub.host
+    [life] = [one for one in host.lives(stage.group_id) if one.session == "ann"]
+    await gone(stage, ann)
+    host._gone.clear()
+    lives = [life]
+    host.elsewhere = lambda _group_id: [Here("far", stage.group_id, {"ann": ("busy", "")}, tuple(lives))]
+    host.elsewhere_late_by = 2_000_000
+    for _ in range(10):
+        for _ in range(5):
+            await stage.pass_time(0.4)
+        lives[:] = [structs.replace(life, heard_at=stage.clock.now())]
+    assert ben.heard == []
+    assert await how_it_stands(stage, asked, "ann") == {"working"}
+    lives[:] = [structs.replace(lives[0], connected=False)]
+    for _ in range(3):
+        await stage.pass_time(0.5)
+    await ben.delivery(asked)
+
+
+@pytest.mark.spec("C2A-173", "C2A-206")
+async def test_a_service_that_is_called_tells_by_its_own_calls_that_it_is_at_work(stage):
+    """It has no connection whose end would show: what it said counts until its next word is due."""
+    await stage.cast("ben")
+    token = await stage.member("ann")
+
+    async def says(told: Work | Status) -> None:
+        method, params = method_of(told), members(told)
+        body = {"jsonrpc": "2.0", "method": method, "params": params}
+        assert (await stage.post("/c2a", body, token=token)).status == 202
+
+    async with Receiver() as receiver:
+        await receiver.hook(stage, "ann")
+        asked = await stage.tell(JOB)
+        for _ in range(6):
+            await says(Status("busy"))
+            await says(Work(asked["id"], "working", turn="t1"))
+            await stage.pass_time(100)
+        assert await stage.delivered(asked) == ["ann"]
+        assert await how_it_stands(stage, asked, "ann") == {"working"}
+        assert await status_of(stage, "ann") == {"busy"}
+        await stage.pass_time(51)
+        assert await how_it_stands(stage, asked, "ann") == {"out_of_touch"}
+        assert await status_of(stage, "ann") == {"out_of_touch"}

@@ -15,7 +15,7 @@ from tacit.attention.decide.explain import cues_in_words, sentence
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
-from tacit.attention.io.work_view import may_know, work_shown
+from tacit.attention.io.work_view import AgentsNow, may_know, silent_in, work_shown
 from tacit.attention.read.conversation import author_of
 from tacit.attention.send.askers import everybody_behind
 from tacit.attention.state import consequences, escalation, records, room_offers, timers
@@ -23,6 +23,7 @@ from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import State, may_allow, may_answer
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
+from tacit.attention.state.work import OUT_OF_TOUCH
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
@@ -31,7 +32,7 @@ from tacit.ledger.principal import USER
 from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import apsw
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision, Rule
     from tacit.attention.io.archive import Archive
     from tacit.attention.state.approvals import Asked
-    from tacit.attention.state.work import Works
     from tacit.ledger.envelope import Event
     from tacit.ledger.ports import StoredEvent
 
@@ -76,12 +76,7 @@ _STATES: Final[dict[Disposition, str]] = {
 }
 
 
-def decisions_view(
-    archive: Archive,
-    event_id: str,
-    now: Moment,
-    place: Callable[[str, str], int | None] = lambda _session, _event_id: None,
-) -> dict[str, Any] | None:
+def decisions_view(archive: Archive, event_id: str, present: AgentsNow) -> dict[str, Any] | None:
     """Who saw an event, how, and why; None for what is not said to anybody."""
     attention = archive.attention
     found = archive.found(event_id)
@@ -98,8 +93,8 @@ def decisions_view(
         if obligation is None and _is_quiet(decided, agent):
             quiet += decided.situation(agent) is not Situation.OWN
             continue
-        one = _one(archive, event, agent, decided, obligation, now)
-        shown.append({**one, **_at_work(archive.attention.work, event_id, agent, place)})
+        one = _one(archive, event, agent, decided, obligation, present.now)
+        shown.append(_with_work(archive, one, event_id, present))
     whole = len(text_of(content(event.data)).encode())
     spent = sum(one["prompt_bytes"] for one in shown)
     everyone = quiet + len(shown)
@@ -191,7 +186,8 @@ def _one(
         found["deadline"] = rfc3339(obligation.deadline_at)
     reports = attention.progress.of_session(agent) if obligation is not None and not obligation.closed else ()
     moved = next((one for one in reports if one.event_id == event.id), None)
-    if moved is not None:
+    if moved is not None and found["state"] != "expired":
+        # What somebody else has by now the last report says nothing about.
         found["progress"] = _progress_shown(moved)
         found["state"] = "working"
     if turns := attention.turns[event.id, agent]:
@@ -199,15 +195,17 @@ def _one(
     return found
 
 
-def _at_work(
-    works: Works, event_id: str, agent: str, place: Callable[[str, str], int | None]
-) -> dict[str, Any]:
-    """How an agent's work on the event stands; what its harness said of it is also its state."""
-    piece = works.get(event_id, agent)
+def _with_work(archive: Archive, one: dict[str, Any], event_id: str, present: AgentsNow) -> dict[str, Any]:
+    """A decision with how the agent's work on the event stands; what its harness said is also its state."""
+    piece = archive.attention.work.get(event_id, one["agent"])
     if piece is None:
-        return {}
-    shown = {"work": work_shown(piece, works, place)}
-    return {**shown, "state": piece.state.value} if piece.is_open and piece.reported else shown
+        return one
+    silent = silent_in(archive, piece, present)
+    work = work_shown(piece, archive.attention.work, present.place, silent)
+    if silent is not None:
+        one.pop("progress", None)
+    state = work["state"] if piece.is_open and piece.reported else one["state"]
+    return {**one, "work": work, "state": state}
 
 
 def _progress_shown(report: records.Progress) -> dict[str, Any]:
@@ -257,7 +255,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
             [one for one in shown if one["state"] == "answered" and one["signal"] == "done"],
         ),
         ("answered", [one for one in shown if one["state"] == "answered"]),
-        ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
+        ("took it", [one for one in shown if one["state"] in {"claimed", "working", OUT_OF_TOUCH}]),
         ("was notified", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
         ("was called off", [one for one in shown if one["state"] == "cancelled"]),
         ("could not do it", [one for one in shown if one["state"] == "failed"]),

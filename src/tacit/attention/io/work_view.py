@@ -6,10 +6,19 @@ left out before anything is counted or cut. Everything is a sentence first and d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.state.escalation import WHAT_NOW, failure
-from tacit.attention.state.work import PERSON, PieceOfWork, WorkState
+from tacit.attention.state.work import (
+    NO_LIVES,
+    OUT_OF_TOUCH,
+    PERSON,
+    Lives,
+    PieceOfWork,
+    WorkState,
+    silent_since,
+)
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.principal import USER
 
@@ -26,10 +35,19 @@ ABOUT: Final = 120
 """How much of a question its line in a list shows."""
 
 
+@dataclass(frozen=True, slots=True)
+class AgentsNow:
+    """What the host knows of the agents at this moment, and the ledger does not."""
+
+    now: Moment
+    lives: Lives = NO_LIVES
+    place: Place = lambda _session, _event_id: None
+
+
 def work_view(
     archive: Archive,
     viewer: str,
-    place: Place,
+    present: AgentsNow,
     *,
     agent: str | None = None,
     state: str | None = None,
@@ -38,26 +56,34 @@ def work_view(
 ) -> dict[str, Any]:
     """The work that the viewer may know of: what is open, oldest first; then what ended, newest first."""
     works = archive.attention.work
-    found = [piece for piece in works if _wanted(archive, piece, viewer, agent, state)]
+
+    def shown(pieces: Iterable[PieceOfWork]) -> list[PieceOfWork]:
+        return [
+            piece
+            for piece in pieces
+            if (agent is None or piece.session == agent)
+            and (state is None or _state(piece, silent_in(archive, piece, present)) == state)
+            and may_know(archive, piece.event_id, piece.session, viewer)
+        ]
+
+    found = shown(works)
     found.sort(key=lambda piece: (piece.since, piece.event_id, piece.session))
     if ended:
         agents: Iterable[str] = [agent] if agent is not None else sorted(archive.attention.sessions)
-        over = [
-            piece
-            for one in agents
-            for piece in works.ended_of(one)
-            if _wanted(archive, piece, viewer, agent, state)
-        ]
+        over = shown(piece for one in agents for piece in works.ended_of(one))
         found += sorted(over, key=lambda piece: (-(piece.ended or 0), piece.event_id, piece.session))
     return {
-        "work": [_listed(archive, piece, viewer, place) for piece in found[:limit]],
+        "work": [_listed(archive, piece, viewer, present) for piece in found[:limit]],
         "more": max(0, len(found) - limit),
     }
 
 
-def _wanted(archive: Archive, piece: PieceOfWork, viewer: str, agent: str | None, state: str | None) -> bool:
-    fits = (agent is None or piece.session == agent) and (state is None or piece.state == state)
-    return fits and may_know(archive, piece.event_id, piece.session, viewer)
+def silent_in(archive: Archive, piece: PieceOfWork, present: AgentsNow) -> Moment | None:
+    """Since when nothing has been heard of whoever should be at it; None while it is in touch."""
+    obligation = archive.attention.obligations.get(piece.event_id, piece.session)
+    deadline_ms = obligation.deadline_ms if obligation is not None else None
+    usual = archive.attention.settings.deadline_ms
+    return silent_since(piece, present.lives, deadline_ms or usual, present.now)
 
 
 def may_know(archive: Archive, event_id: str | None, session: str, viewer: str) -> bool:
@@ -68,7 +94,7 @@ def may_know(archive: Archive, event_id: str | None, session: str, viewer: str) 
     return about is not None and about.visible_to(viewer)
 
 
-def _listed(archive: Archive, piece: PieceOfWork, viewer: str, place: Place) -> dict[str, Any]:
+def _listed(archive: Archive, piece: PieceOfWork, viewer: str, present: AgentsNow) -> dict[str, Any]:
     first = archive.original(piece.event_id)
     found, event = archive.found(first), archive.readable(piece.event_id, viewer)
     text = event.data.get("text") if event is not None else None
@@ -79,24 +105,26 @@ def _listed(archive: Archive, piece: PieceOfWork, viewer: str, place: Place) -> 
         "seq": found.seq if found is not None else 0,
         "asked_by": found.by if found is not None else "",
         "about": about if len(about) <= ABOUT else about[: ABOUT - 1] + "…",
-        **work_shown(piece, archive.attention.work, place),
+        **work_shown(piece, archive.attention.work, present.place, silent_in(archive, piece, present)),
     }
 
 
-def work_shown(piece: PieceOfWork, works: Works, place: Place) -> dict[str, Any]:
+def work_shown(
+    piece: PieceOfWork, works: Works, place: Place, silent: Moment | None = None
+) -> dict[str, Any]:
     """One piece of work, as a sentence and as data; what is not known is left out."""
     before = _before(piece, works, place) if piece.state is WorkState.QUEUED else 0
     shown: dict[str, Any] = {
         "agent": piece.session,
-        "state": piece.state.value,
+        "state": _state(piece, silent),
         "open": piece.is_open,
-        "sentence": sentence(piece, before),
+        "sentence": sentence(piece, before) if silent is None else last_word(piece, silent),
         "now": what_now(piece),
         "attempt": piece.attempt,
         "since": rfc3339(piece.since),
         "updated": rfc3339(piece.updated),
     }
-    if piece.state is WorkState.QUEUED:
+    if piece.state is WorkState.QUEUED and silent is None:
         shown["position"] = before
     for name in ("code", "message", "to", "currency"):
         if value := getattr(piece, name):
@@ -108,6 +136,10 @@ def work_shown(piece: PieceOfWork, works: Works, place: Place) -> dict[str, Any]
     if piece.tokens or piece.cost:
         shown |= {"tokens": piece.tokens, "cost": piece.cost}
     return shown
+
+
+def _state(piece: PieceOfWork, silent: Moment | None) -> str:
+    return piece.state.value if silent is None else OUT_OF_TOUCH
 
 
 def _before(piece: PieceOfWork, works: Works, place: Place) -> int:
@@ -144,6 +176,12 @@ def sentence(piece: PieceOfWork, before: int = 0) -> str:
             return f"{agent} no longer has it" + (f"; {to} does" if to else "")
         case WorkState.CALLED_OFF:
             return f"{agent} was called off" + (f": {said}" if said else "")
+
+
+def last_word(piece: PieceOfWork, silent: Moment) -> str:
+    """How it stood when its agent was last heard of."""
+    stood = "had it in its queue" if piece.state is WorkState.QUEUED else "was working on it"
+    return f"{piece.session} {stood} and has not been heard of since {_clock(silent)}"
 
 
 def what_now(piece: PieceOfWork) -> str:

@@ -35,6 +35,7 @@ LONGEST_RETRY: Final = 3_600 * SECOND
 """A failure that names the time of its next try is waited for, for so long at most."""
 RECONNECT: Final = 60 * SECOND
 """How long after its own start a hub waits for a session before time counts against it."""
+MS: Final = 1_000
 LONGEST_MESSAGE: Final = 500
 LONGEST_CODE: Final = 100
 """How much of a harness's own words a list repeats; the record has them all."""
@@ -55,6 +56,10 @@ class WorkState(StrEnum):
 
 
 AT_WORK: Final = frozenset({WorkState.QUEUED, WorkState.WORKING, WorkState.WAITING})
+OUT_OF_TOUCH: Final = "out_of_touch"
+"""Shown instead of what a harness said last: it is gone, or its next sign of life is overdue."""
+IN_HAND: Final = frozenset({WorkState.QUEUED, WorkState.WORKING})
+"""In these a session has to go on by itself: only while it is there is that so."""
 ATTEMPTS: Final = frozenset({WorkState.QUEUED, WorkState.FAILED})
 """From these a piece of work that is taken up begins a new attempt; waiting for a person is none."""
 
@@ -141,10 +146,27 @@ def alive_at(piece: PieceOfWork | None, lives: Lives) -> Moment:
     life = lives.sessions.get(piece.session)
     if life is None:
         return lives.since if piece.updated < lives.since else Moment(0)
-    at = life.heard_at if piece.event_id in life.reported else life.connected_at
+    # A report that was written down counts like one that the host has kept: that one is forgotten when the
+    # question is brought again, and that of another node comes a moment later.
+    is_spoken_of = piece.event_id in life.reported or piece.updated > life.connected_at
+    at = life.heard_at if is_spoken_of else life.connected_at
     if life.connected and piece.retry_at is not None:
         at = max(at, min(piece.retry_at, piece.updated + LONGEST_RETRY))
     return Moment(at)
+
+
+def silent_since(piece: PieceOfWork, lives: Lives, deadline_ms: int, now: Moment) -> Moment | None:
+    """Since when nothing has been heard of whoever should be at a piece of work; None while it is in touch.
+
+    A connection that ended says so at once; on one that stands a session reports twice in a deadline. Of what
+    no harness reported (a signal, progress), and of what is put off, no sign of life is due.
+    """
+    if not piece.holds or piece.state not in IN_HAND or piece.retry_at is not None:
+        return None
+    life = lives.sessions.get(piece.session)
+    is_gone = piece.updated < lives.since if life is None else not life.connected
+    heard = Moment(max(alive_at(piece, lives), piece.updated))
+    return heard if is_gone or now - heard > deadline_ms * MS // 2 else None
 
 
 def extension(piece: PieceOfWork, alive: Moment) -> records.Work:

@@ -31,7 +31,7 @@ from tacit.attention.io.archive import Archive
 from tacit.attention.send.tools import SENTENCE
 from tacit.attention.state import records, timers
 from tacit.attention.state.records import submitted
-from tacit.attention.state.work import SessionLife
+from tacit.attention.state.work import Lives, SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
@@ -39,7 +39,7 @@ from tacit.hub.caller import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tacit.attention.commands import AuthorContinued, Effect, TimersRun
     from tacit.c2a.notifications import Work
@@ -90,6 +90,8 @@ class Host:
         """Are time and webhooks of a group seen to here? Of several nodes by the one that writes to it."""
         self.elsewhere: Callable[[str], Sequence[Here]] = lambda _group_id: ()
         """Who is connected in a group to other nodes of the ledger."""
+        self.elsewhere_late_by = 0
+        """How many microseconds later than here a sign of life at another node is known, at most."""
         self.on_present: Callable[[str], None] = lambda _group_id: None
         """Told of a group in which an agent came, went, or is at something else."""
         self.on_heard: Callable[[str], None] = lambda _group_id: None
@@ -253,8 +255,8 @@ class Host:
     async def _keep_time(self, group_id: str) -> int:
         steps = 0
         while True:
-            since = self._since_in.get(group_id, self._since)
-            due = RunDueTimers(group_id, self._all_lives(group_id), since)
+            lives = self.known_lives(group_id)
+            due = RunDueTimers(group_id, tuple(lives.sessions.values()), lives.since)
             ran: TimersRun = (await self._ledger.decide(due)).answer
             if not ran.stepped:
                 if ran.next_due is not None:
@@ -279,10 +281,18 @@ class Host:
         ]
         return (*self._gone.get(group_id, {}).values(), *there)
 
-    def _all_lives(self, group_id: str) -> tuple[SessionLife, ...]:
+    def known_lives(self, group_id: str) -> Lives:
         """What the writer cannot know, at every node; whoever is connected somewhere is connected."""
-        known = [*self.lives(group_id), *(life for one in self.elsewhere(group_id) for life in one.lives)]
-        return tuple({life.session: life for life in sorted(known, key=_nearness)}.values())
+        known = [*self.lives(group_id), *self._lives_elsewhere(group_id)]
+        sessions = {life.session: life for life in sorted(known, key=_nearness)}
+        return Lives(self._since_in.get(group_id, self._since), sessions)
+
+    def _lives_elsewhere(self, group_id: str) -> Iterator[SessionLife]:
+        """As other nodes have told; what an agent said there since then is on its way."""
+        now = self._store.options.clock.now()
+        for life in (life for one in self.elsewhere(group_id) for life in one.lives):
+            heard_at = min(now, life.heard_at + self.elsewhere_late_by) if life.connected else life.heard_at
+            yield structs.replace(life, heard_at=Moment(max(life.heard_at, heard_at)))
 
     async def report_work(self, link: Link, told: Work) -> None:
         """How work stands at an agent: a change is for the ledger, a sign of life for the host alone."""
@@ -333,7 +343,12 @@ class Host:
         found: dict[str, tuple[str, str]] = {}
         for one in self.elsewhere(group_id):
             found |= one.agents
-        return found | {link.session: (link.status, link.detail) for link in self.links(group_id)}
+        return found | self.statuses_here(group_id)
+
+    def statuses_here(self, group_id: str) -> dict[str, tuple[str, str]]:
+        """The same of those who are connected to this node."""
+        now = self._store.options.clock.now()
+        return {link.session: link.status_at(now) for link in self.links(group_id)}
 
     def groups(self) -> list[str]:
         """The groups in which somebody is connected here."""

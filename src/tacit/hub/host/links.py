@@ -7,18 +7,25 @@ and what people see of the harness.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from tacit.attention.settings import DEFAULTS
+from tacit.attention.state.work import OUT_OF_TOUCH
 from tacit.c2a.host_end import HostEnd, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.attention.state.work import SessionLife
+    from tacit.base.moment import Moment
     from tacit.c2a.host_end import Outgoing
     from tacit.c2a.messages import Delivered
     from tacit.c2a.negotiation import Agreement
     from tacit.c2a.notifications import Notification, Work
+
+
+WORD_LASTS: Final = DEFAULTS.deadline_ms * 1_000 // 2
+"""Microseconds: a session at work is heard of twice in a deadline."""
 
 
 class Wire(Protocol):
@@ -63,6 +70,18 @@ class Link:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
+
+    def status_at(self, now: Moment) -> tuple[str, str]:
+        """What the harness says to be at, and more about it.
+
+        The end of a service that is called cannot be seen: its "busy" counts for as long as its next sign of
+        life may take.
+        """
+        is_called = self.life is not None and not self.was_greeted
+        heard_at = self.life.heard_at if self.life is not None else now
+        if is_called and self.status == "busy" and now - heard_at > WORD_LASTS:
+            return OUT_OF_TOUCH, ""
+        return self.status, self.detail
 
     def deliver(self, request_id: str, delivered: Delivered) -> None:
         """Send an event as soon as its turn comes."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.moment import SECOND
 from tacit.hub.config import StreamPlan
 from tests.hub.c2a.stage import Agent, Stage, staged
 from tests.hub.c2a.test_people import Receiver
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from tacit.attention.state.work import SessionLife
     from tacit.hub.host.links import Link
     from tests.ledger.io.jetstream.servers import Server
 
@@ -108,15 +110,18 @@ async def test_the_node_that_writes_counts_no_silence_of_who_is_heard_at_another
     ann = await nodes.agent(nodes.other, "ann")
     await nodes.agent(nodes.one, "ben")
     await nodes.are_seen("ann", "ben")
-    lives = nodes.one.server.hub.host._all_lives
-    (life,) = [one for one in lives(nodes.one.group_id) if one.session == "ann"]
-    assert life.connected
+
+    def life() -> SessionLife:
+        return nodes.one.server.hub.host.known_lives(nodes.one.group_id).sessions["ann"]
+
+    assert life().connected
+    before = life().heard_at
     nodes.one.clock.move(60)
     await ann.call("chat.members")
     nodes.other.server.hub.neighbours.beat()  # type: ignore[union-attr]
 
     async def heard() -> bool:
-        return any(one.session == "ann" and one.heard_at > life.heard_at for one in lives(nodes.one.group_id))
+        return life().heard_at >= before + 60 * SECOND
 
     await until(heard)
 
