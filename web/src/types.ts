@@ -93,7 +93,7 @@ export interface Conversation {
 /** How one agent's work on one question stands. */
 export interface Work {
   agent: string;
-  state: "queued" | "working" | "waiting" | "answered" | "failed" | "handed_over" | "called_off";
+  state: "queued" | "working" | "out_of_touch" | "waiting" | "answered" | "failed" | "handed_over" | "called_off";
   open: boolean;
   sentence: string;
   /** What comes next by itself, or what a person can do. */

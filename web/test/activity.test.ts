@@ -94,3 +94,16 @@ describe("a card's stream", () => {
     expect(answers.length).toBe(2);
   });
 });
+
+describe("an agent that leaves", () => {
+  it("takes the cards of its running turns along, and no others", () => {
+    const { made } = activities();
+    const card = (session: string, state: Card["state"]): Card => ({ session, turn: `${session}.${state}`, state, update: 1, items: [] });
+    made.of("e1").value = [card("ada", "running"), card("ada", "ended"), card("bob", "running")];
+    const other = [card("bob", "running")];
+    made.of("e2").value = other;
+    made.left("ada");
+    expect(made.of("e1").value.map((one) => one.turn)).toEqual(["ada.ended", "bob.running"]);
+    expect(made.of("e2").value).toBe(other);
+  });
+});

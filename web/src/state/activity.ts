@@ -85,6 +85,14 @@ export class Activities {
     this.asked.delete(eventId);
   }
 
+  /** An agent is not connected any more: what it was at is told anew when it is back. */
+  left(session: string): void {
+    for (const cards of this.known.values()) {
+      const rest = cards.peek().filter((card) => card.session !== session || card.state === "ended");
+      if (rest.length < cards.peek().length) cards.value = rest;
+    }
+  }
+
   /** However fast they come, updates are drawn together, a few times a second; the first one at once. */
   take(update: Update): void {
     const waiting = this.waiting.get(update.event_id);

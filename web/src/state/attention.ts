@@ -33,6 +33,8 @@ export interface Approval {
 }
 
 const KEPT = 400;
+/** Work that goes on only while its agent is there. */
+const IN_HAND = new Set(["queued", "working", "out_of_touch"]);
 
 export class Attention {
   readonly agents = signal<AgentPresence[]>([]);
@@ -41,6 +43,8 @@ export class Attention {
   readonly permissions = signal<Approval[]>([]);
   /** False when this hub does not decide about attention: then nothing is drawn for it. */
   readonly offered = signal(true);
+  /** Told of an agent that was connected and is not any more. */
+  onLeft: (agent: string) => void = () => undefined;
   private readonly known = new Map<string, Signal<Decisions | null>>();
   private readonly asking = new Map<string, number>();
   private readonly says = new Map<string, string>();
@@ -94,12 +98,26 @@ export class Attention {
   async refreshAgents(): Promise<void> {
     try {
       const answer = await this.line.call<{ agents: AgentPresence[]; approvals: Approval[]; permissions?: Approval[] }>("agents", { group_id: this.groupId });
-      this.agents.value = answer.agents;
+      this.takeAgents(answer.agents);
       this.permissions.value = answer.permissions ?? [];
       if (answer.approvals.some((one) => (one.kind ?? "send") === "send" && !this.says.has(one.approval_id))) await this.learnQuestions();
       this.approvals.value = answer.approvals.map((one) => ({ ...one, says: this.says.get(one.approval_id) ?? "" }));
     } catch {
       // An older hub, or offline: the roster alone is shown.
+    }
+  }
+
+  /** Who came or left is otherwise at what it had in hand; nothing in the ledger says so. */
+  private takeAgents(agents: AgentPresence[]): void {
+    const before = new Map(this.agents.peek().map((one) => [one.actor_id, one.online]));
+    this.agents.value = agents;
+    for (const { actor_id: agent, online } of agents) {
+      if (before.get(agent) === undefined || before.get(agent) === online) continue;
+      if (!online) this.onLeft(agent);
+      for (const [id, found] of this.known) {
+        const holds = found.peek()?.decisions.some((one) => one.agent === agent && one.work !== undefined && IN_HAND.has(one.work.state));
+        if (holds) this.ask(id, 0);
+      }
     }
   }
 

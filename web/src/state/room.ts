@@ -59,6 +59,7 @@ export class Room {
     this.seen = group.last_seq;
     this.attention = new Attention(group.group_id, line);
     this.activities = new Activities(group.group_id, line);
+    this.attention.onLeft = (agent) => this.activities.left(agent);
     this.seenIn.value = load(this.kept, {});
     onSaved(this.kept, () => {
       this.seenIn.value = load(this.kept, {});

@@ -77,7 +77,7 @@ export function Inspector({ row: asked, room }: { row: Row; room: Room }): VNode
   );
 }
 
-const OPEN = new Set(["failed", "queued", "waiting", "pending", "delivered", "knocked", "offered", "claimed", "working", "deferred", "expired"]);
+const OPEN = new Set(["failed", "queued", "waiting", "pending", "delivered", "knocked", "offered", "claimed", "working", "out_of_touch", "deferred", "expired"]);
 
 function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: string }): VNode {
   const [choosing, setChoosing] = useState(false);

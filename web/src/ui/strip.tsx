@@ -22,6 +22,7 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   queued: { one: "has it in its queue", many: "have it in their queues", tone: "owes" },
   waiting: { one: "waits for a person", many: "wait for a person", tone: "waits" },
   working: { one: "is working", many: "are working", tone: "works" },
+  out_of_touch: { one: "has it, but is out of touch", many: "have it, but are out of touch", tone: "owes" },
   deferred: { one: "will come back to it", many: "will come back to it", tone: "owes" },
   answered: { one: "answered", many: "answered", tone: "done" },
   acknowledged: { one: "acknowledged", many: "acknowledged", tone: "done" },
@@ -35,8 +36,8 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   offered: { one: "may take it", many: "may take it", tone: "still" },
   receipt: { one: "receipt", many: "receipt", tone: "still" },
 };
-const SETTLED = new Set(["answered", "claimed", "queued", "waiting", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled", "stopped"]);
-const TAKEN = new Set(["answered", "claimed", "queued", "waiting", "working"]);
+const SETTLED = new Set(["answered", "claimed", "queued", "waiting", "working", "out_of_touch", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled", "stopped"]);
+const TAKEN = new Set(["answered", "claimed", "queued", "waiting", "working", "out_of_touch"]);
 /** What an agent that was merely allowed to answer does in silence is not worth a word. */
 const UNSAID = new Set(["declined", "expired", "cancelled", "silent"]);
 
