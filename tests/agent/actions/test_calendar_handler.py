@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.agent.actions.io.calendar import CalendarHandler
-from tacit.agent.actions.port import DONE, FAILED, UNKNOWN, Deed
+from tacit.agent.actions.port import DONE, FAILED, REFUSED, UNKNOWN, Deed
+from tacit.agent.calendars.io.caldav import _fault
 from tacit.agent.io.outside import Outside
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import Moment
@@ -25,7 +26,7 @@ class Shelf:
     def __init__(self) -> None:
         self.entries: dict[str, bytes] = {}
         self.loses_next = False
-        self.refuses = False
+        self.refuses: Refused | None = None
 
     async def put(self, name: str, data: bytes) -> str:
         self._may()
@@ -38,8 +39,8 @@ class Shelf:
         return self._told("removed" if self.entries.pop(name, None) is not None else "absent")
 
     def _may(self) -> None:
-        if self.refuses:
-            raise Refused("read_only", "this calendar is only read")
+        if self.refuses is not None:
+            raise self.refuses
 
     def _told(self, word: str) -> str:
         if self.loses_next:
@@ -62,7 +63,7 @@ def write(action_id: str, details: Mapping[str, Any], now: Moment) -> bytes:
 @pytest.mark.spec("A2ACP-166", "A2ACP-167")
 async def test_an_entry_is_put_once_under_the_actions_id_and_removed_again() -> None:
     shelf = Shelf()
-    handler = CalendarHandler(shelf, write, Still())
+    handler = CalendarHandler("Home", shelf, write, Still())
     for _ in range(2):
         result = await handler.do(DEED)
         assert (result.status, result.reference) == (DONE, "act_abc")
@@ -77,7 +78,7 @@ async def test_an_entry_is_put_once_under_the_actions_id_and_removed_again() -> 
 async def test_a_lost_answer_is_unknown_and_recognised_when_asked_again() -> None:
     shelf = Shelf()
     shelf.loses_next = True
-    handler = CalendarHandler(shelf, write, Still())
+    handler = CalendarHandler("Home", shelf, write, Still())
     assert (await handler.do(DEED)).status == UNKNOWN
     assert (await handler.do(DEED)).status == DONE
     assert len(shelf.entries) == 1
@@ -88,11 +89,31 @@ async def test_a_lost_answer_is_unknown_and_recognised_when_asked_again() -> Non
 
 async def test_what_is_refused_or_cannot_be_written_has_failed() -> None:
     shelf = Shelf()
-    handler = CalendarHandler(shelf, write, Still())
+    handler = CalendarHandler("Home", shelf, write, Still())
     assert (await handler.do(Deed("act_abc", "add_calendar_event", {}))).status == FAILED
-    shelf.refuses = True
+    shelf.refuses = Refused("read_only", "this calendar is only read")
     assert (await handler.do(DEED)).status == FAILED
     assert shelf.entries == {}
+
+
+@pytest.mark.spec("A2ACP-166", "A2ACP-168")
+@pytest.mark.parametrize(
+    ("refusal", "why"),
+    [
+        (_fault(403), "403"),
+        (_fault(404), "404"),
+        (_fault(409), "409"),
+        (Refused("calendar_read_only", "it was added without --write"), "it was added without --write"),
+    ],
+)
+async def test_its_owner_reads_which_calendar_refused_and_why_and_the_others_one_word(refusal, why) -> None:
+    shelf = Shelf()
+    shelf.refuses = refusal
+    handler = CalendarHandler("Home", shelf, write, Still())
+    done, undone = await handler.do(DEED), await handler.undo(DEED)
+    assert (done.status, done.code) == (undone.status, undone.code) == (FAILED, REFUSED)
+    assert done.reason == f'Your calendar "Home" did not accept the entry ({why}).'
+    assert undone.reason == f'Your calendar "Home" did not remove the entry ({why}).'
 
 
 @pytest.mark.spec("A2ACP-166")

@@ -12,6 +12,10 @@ DONE: Final = "done"
 FAILED: Final = "failed"
 UNKNOWN: Final = "unknown"
 """Nobody can say whether it happened: to be asked again under the same id, never to be begun anew."""
+REFUSED: Final = "refused"
+"""Why it failed: whatever was asked to do it said no."""
+TAKEN: Final = "taken"
+"""Why it failed: the time is no longer free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,9 @@ class Result:
 
     status: str
     reason: str = ""
-    """In words for the owner; for the counterpart only that it failed."""
+    """In words for the owner alone."""
+    code: str = ""
+    """REFUSED or TAKEN, where that is known: what the others are told of why."""
     reference: str = ""
     """What the service calls it."""
     details: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -162,21 +162,19 @@ class Outside:
             listed.append({"name": name, "kind": kind, "write": write, **state})
         return listed
 
-    def writable(self) -> WritableSource:
+    def _writable(self) -> str:
         """The calendar that entries go to: the first that may be written, else the agent's own."""
-        for name, one in self.calendar_definitions().items():
-            if one.get("write"):
-                return self._sources()[name]
-        return self._own()
+        written = (name for name, one in self.calendar_definitions().items() if one.get("write"))
+        return next(written, OWN_CALENDAR)
 
     def handler(self, action: str) -> Handler | None:
         """Who carries out an action; None when nobody does."""
         found = self.handlers().get(action)
         if action == CALENDAR and found is None:
-            return CalendarHandler(self.writable(), entry, self._clock)
+            found = {"kind": "calendar", "calendar": self._writable()}
         match found:
             case {"kind": "calendar", "calendar": str(name)} if name in (sources := self._sources()):
-                return CalendarHandler(sources[name], entry, self._clock)
+                return CalendarHandler(name, sources[name], entry, self._clock)
             case {"kind": "webhook", "url": str(url)}:
                 return WebhookHandler(url, self._session())
             case {"kind": "command", "argv": _}:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tacit.agent.actions.port import DONE, FAILED, UNKNOWN, Deed, Result
+from tacit.agent.actions.port import DONE, FAILED, REFUSED, UNKNOWN, Deed, Result
 from tacit.base.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class CalendarHandler:
 
     reversible = True
 
-    def __init__(self, calendar: WritableSource, write: WriteEntry, clock: Clock) -> None:
+    def __init__(self, name: str, calendar: WritableSource, write: WriteEntry, clock: Clock) -> None:
+        self._name = name
         self._calendar = calendar
         self._write = write
         self._clock = clock
@@ -45,18 +46,24 @@ class CalendarHandler:
             data = self._write(deed.action_id, deed.details, self._clock.now())
         except Refused:
             return Result(FAILED, reason="the proposal does not say when it is")
-        return await _told(deed, lambda: self._calendar.put(deed.action_id, data))
+        return await self._result(
+            deed, lambda: self._calendar.put(deed.action_id, data), "did not accept the entry"
+        )
 
     async def undo(self, deed: Deed) -> Result:
         """Have the entry gone."""
-        return await _told(deed, lambda: self._calendar.remove(deed.action_id))
+        return await self._result(
+            deed, lambda: self._calendar.remove(deed.action_id), "did not remove the entry"
+        )
 
-
-async def _told(deed: Deed, call: Callable[[], Awaitable[str]]) -> Result:
-    try:
-        await call()
-    except Unavailable:
-        return Result(UNKNOWN, reason="the calendar does not answer")
-    except Refused:
-        return Result(FAILED, reason="the calendar refused the entry")
-    return Result(DONE, reference=deed.action_id)
+    async def _result(self, deed: Deed, call: Callable[[], Awaitable[str]], refused: str) -> Result:
+        """What became of a call, in words for the calendar's owner."""
+        calendar = f'Your calendar "{self._name}"'
+        try:
+            await call()
+        except Unavailable:
+            return Result(UNKNOWN, reason=f"{calendar} does not answer.")
+        except Refused as refusal:
+            why = refusal.details.get("status", refusal.message)
+            return Result(FAILED, reason=f"{calendar} {refused} ({why}).", code=REFUSED)
+        return Result(DONE, reference=deed.action_id)

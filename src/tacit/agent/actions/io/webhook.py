@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from tacit.agent.actions.answer import LARGEST, read_answer
-from tacit.agent.actions.port import DONE, FAILED, UNKNOWN, Deed, Result
+from tacit.agent.actions.port import DONE, FAILED, REFUSED, UNKNOWN, Deed, Result
 from tacit.base.backoff import Backoff
 from tacit.base.errors import Refused
 from tacit.base.strict_json import canonical
@@ -113,7 +113,8 @@ def _refused(status: int, said: Mapping[str, str], deed: Deed, operation: str) -
         return Result(DONE, reference=reference)
     if operation == UNDO and status in _GONE:
         return Result(DONE)
-    return Result(FAILED, reason=said.get("reason") or f"the service refused it ({status})")
+    reason = said.get("reason") or f"the service refused it ({status})"
+    return Result(FAILED, reason=reason, code=REFUSED)
 
 
 async def _told(response: aiohttp.ClientResponse) -> dict[str, str]:

@@ -270,20 +270,22 @@ def _why(fault: Exception) -> str:
 
 def _fault(status: int) -> Exception:
     """What a status that we did not want means."""
+    details = {"status": status}
     if status == 401:
-        return Refused(
-            "calendar_denied",
+        message = (
             "the server does not accept the user name or the password: check both; "
-            "some providers want an app password",
+            "some providers want an app password"
         )
+        return Refused("calendar_denied", message, details=details)
     if status == 403:
-        return Refused(
-            "calendar_denied", "the server does not give this account access to this address (403)"
-        )
+        message = "the server does not give this account access to this address (403)"
+        return Refused("calendar_denied", message, details=details)
     if status in {404, 410}:
-        return Refused(MISSING, f"there is nothing at this address: {_COPY}")
+        return Refused(MISSING, f"there is nothing at this address: {_COPY}", details=details)
     if status < 400 or status in {405, 501}:
-        return Refused(NOT_A_CALENDAR, f"what answers at this address is not a CalDAV server: {_COPY}")
+        message = f"what answers at this address is not a CalDAV server: {_COPY}"
+        return Refused(NOT_A_CALENDAR, message, details=details)
     if status in {408, 423, 425, 429} or status >= 500:
         return Unavailable(f"the server has a problem of its own now (HTTP {status})")
-    return Refused("calendar_refused", f"the server refuses this (HTTP {status}): {_COPY}")
+    message = f"the server refuses this (HTTP {status}): {_COPY}"
+    return Refused("calendar_refused", message, details=details)
