@@ -472,15 +472,14 @@ class Agent(Taking):
     async def _carry_out(self, thread_id: str, deed: actions.Deed, *, undoing: bool) -> bool:
         handler = self.outside.handler(deed.action)
         if handler is None:
-            result = actions.Result(actions.FAILED, "no handler")
+            result = actions.Result(actions.FAILED, "no such action is set up here any more")
         else:
             result = await (handler.undo(deed) if undoing else handler.do(deed))
         if undoing or result.status != actions.UNKNOWN:
             ended = acting.undone if undoing else acting.ended
             await self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
-        if result.status == actions.UNKNOWN and acting.is_under_way(
-            self.workspace(), thread_id, deed.action_id
-        ):
+        # What did not succeed and is still to be done is tried again after a pause.
+        if result.status != actions.DONE and acting.is_under_way(self.workspace(), thread_id, deed.action_id):
             raise Unavailable("an action's outcome is not known yet")
         self._resting.pop(thread_id, None)
         return True
