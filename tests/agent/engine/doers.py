@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from tests.agent.engine.desk import Desk, Desks, begun
 
 from tacit.agent.actions import port as actions
-from tacit.agent.engine import acting, answering, proposing
+from tacit.agent.engine import acting, answering, failures, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.threads import records
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.threads.state import Question, Thread
 
@@ -24,11 +26,15 @@ class Doer(Desk):
         self.results: dict[tuple[str, str], list[str]] = {}
         """By operation and action: what comes of each try; done once the list is empty."""
         self.deeds: list[tuple[str, str, str]] = []
+        self.outcomes: list[tuple[str, str, str, str]] = []
+        """The same with what came of each."""
+        self.restarts: Callable[[], bool] = lambda: True
+        """Whether it restarts after a decision."""
         self.details: list[dict[str, Any]] = []
 
     def _keep(self, ws: Workspace) -> bool:
         did = super()._keep(ws)
-        if did:
+        if did and self.restarts():
             # Whatever was decided, a restart in the next moment gives the same state (A2ACP-216).
             self.restarted()
         return did
@@ -58,16 +64,46 @@ class Doer(Desk):
         if status == actions.UNKNOWN:
             return False
         self.deeds.append((operation, deed.action, deed.action_id))
+        self.outcomes.append((operation, deed.action, deed.action_id, status))
         self.details.append(deed.details)
         ended = acting.undone if undoing else acting.ended
-        self.decide(lambda ws: ended(ws, thread_id, deed.action_id, actions.Result(status)))
+        result = self._result(operation, deed.action, status)
+        self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
         return True
+
+    def _result(self, operation: str, action: str, status: str) -> actions.Result:
+        """What the product's handlers say: a calendar that refuses, or a service."""
+        if status != actions.FAILED:
+            return actions.Result(status)
+        refused = {"do": "did not accept the entry", "undo": "did not remove the entry"}[operation]
+        told = (
+            f'Your calendar "Home" {refused} (403).'
+            if action == "calendar"
+            else "the service refused it (409)"
+        )
+        return actions.Result(status, told, code=actions.REFUSED)
 
     # What a test looks at.
 
     def did(self) -> list[tuple[str, str]]:
         """Operations in their order."""
         return [(operation, action) for operation, action, _ in self.deeds]
+
+    def entries(self) -> list[str]:
+        """The entries in the owner's calendar, by the ids of their actions."""
+        found: list[str] = []
+        for operation, action, name, status in self.outcomes:
+            if action == "calendar" and status == actions.DONE:
+                found = [*found, name] if operation == "do" else [one for one in found if one != name]
+        return found
+
+    def reasons(self) -> list[str]:
+        """Why something could not be carried out, as the owner was told."""
+        return [
+            self.value(one.subject)["reason"]
+            for one in self.log
+            if isinstance(one, records.Noticed) and one.code in failures.TOLD_WITH_REASON
+        ]
 
     def sent_of(self, kind: str) -> list[dict[str, Any]]:
         """The fields of what left, of one type."""

@@ -143,7 +143,7 @@ def test_every_alternative_is_tried_once_and_then_people_are_asked():
     for one in (mine, theirs):
         assert one.state(thread) == "NEGOTIATING"
         question = one.question("escalation")
-        assert one.content(question)["choices"][-2:] == ["keep trying", "stop"]
+        assert one.content(question)["choices"][-2:] == ["try the same again", "stop"]
         assert one.questions("checkpoint") == []
     # At once, without another round of times first.
     assert "escalation" in mine.sent_of("context")[-1]

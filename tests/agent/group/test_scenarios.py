@@ -128,7 +128,7 @@ def test_whoever_answers_after_the_others_went_on_is_told_how_it_ended():
     people.settle(share=False)
     ended = own_thread(diana, group_id)
     assert (ended.state, ended.closed_reason) == ("DECLINED", "went_on_without")
-    assert "withdrawn" in diana.notices()
+    assert "went_on_without" in diana.notices()
     assert len(people.sent(anna, "thread_status")) == 1
 
 

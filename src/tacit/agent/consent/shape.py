@@ -113,7 +113,9 @@ SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
         **_GROUP,
         "state": TEXT,
         "closed_reason": TEXT,
-        "action_results": [{"action": TEXT, "action_id": TEXT, "status": TEXT, "reason": TEXT}],
+        "action_results": [
+            {"action": TEXT, "action_id": TEXT, "status": TEXT, "executor": TEXT, "reason": TEXT}
+        ],
     },
     "space_invite": {
         "space": {

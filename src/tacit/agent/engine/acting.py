@@ -7,6 +7,10 @@ what became of it; in between it is carried out under its own id, as often as it
 once. Both sides tell each other their results by `thread_status`; the executor's word counts. The first
 failure ends it: what was done is undone, newest first, and the thread goes back to negotiating with the
 failure known.
+
+A thread that is complete is over, and nothing of it is undone any more. So nobody completes a thread while
+somebody else may still fail: of two, each waits for the other's results; a participant of a group waits for
+its coordinator to say that all is done, and the coordinator keeps its own results until it has everybody's.
 """
 
 from __future__ import annotations
@@ -16,32 +20,36 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from msgspec.structs import replace
 
 from tacit.agent.actions import plan, port
-from tacit.agent.engine import proposing, sending
+from tacit.agent.engine import failures, proposing, recalling, sending
 from tacit.agent.engine.members import open_legs
 from tacit.agent.engine.view import view_of
 from tacit.agent.packets import vocabulary
 from tacit.agent.threads import records
-from tacit.agent.threads.state import HUB, THEM, US
+from tacit.agent.threads.state import HUB, MEMBER, THEM, US
 from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.agent.engine.failures import FailedAction
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Planned, Proposal, Thread
 
 STARTED: Final = "started"
 DONE: Final = "done"
-FAILED: Final = "failed"
+FAILED: Final = failures.FAILED
 UNDOING: Final = "undoing"
 UNDONE: Final = "undone"
 STUCK: Final = "stuck"
 NOT_STARTED: Final = "not_started"
 """Whoever was to do it has called the thread complete without it: a coordinator whose owner stays away."""
+ENDED: Final = frozenset({DONE, FAILED, UNDONE, NOT_STARTED})
+"""What the others are told; of what is under way there is no result yet."""
 MOST_UNDO_TRIES: Final = 3
 MOST_UNSURE_TRIES: Final = 20
 """With the agent's pause in between, ten minutes."""
 STATUS: Final = "thread_status"
+WITHOUT: Final = "went_on_without"
 CLOSED_REASONS: Final = frozenset(
     {
         "withdrawn",
@@ -50,7 +58,7 @@ CLOSED_REASONS: Final = frozenset(
         "confirmation_timeout",
         "completed",
         "forked",
-        "went_on_without",
+        WITHOUT,
         "transferred",
     }
 )
@@ -98,7 +106,9 @@ def advance(ws: Workspace, thread_id: str, *, slot_free: bool = True) -> None:
             ws.notice(thread_id, "slot_taken", standing.packet_id)
             first = next((one for one in standing.actions if one.executor == US), None)
             if first is not None:
-                ended(ws, thread_id, first.action_id, port.Result(port.FAILED, "the slot is taken"))
+                reason = "You are no longer free at that time."
+                result = port.Result(port.FAILED, reason, code=port.TAKEN)
+                ended(ws, thread_id, first.action_id, result)
                 return
     if any(one.status == STARTED for one in standing.actions):
         return
@@ -116,12 +126,24 @@ def _finished(ws: Workspace, thread_id: str) -> None:
     if _waits_for_owner(ws, thread):
         return
     settled = {DONE, NOT_STARTED}
-    theirs = [one for one in standing.actions if one.executor == THEM and one.status not in settled]
-    if theirs and ws.peer_of(thread.peer).can(STATUS):
-        if not _told_all(ws, thread, standing):
-            tell(ws, thread, State.EXECUTING)
-        return
-    _complete(ws, thread, Cause.SUCCEEDED)
+    waits = any(each.executor == THEM and each.status not in settled for each in standing.actions)
+    waits = waits or (thread.role == MEMBER and not _is_complete_for_all(ws, thread, standing))
+    if not waits or not ws.peer_of(thread.peer).can(STATUS):
+        _complete(ws, thread, Cause.SUCCEEDED)
+    elif not _told_all(ws, thread, standing):
+        tell(ws, thread, State.EXECUTING)
+
+
+def _is_complete_for_all(ws: Workspace, thread: Thread, standing: Proposal) -> bool:
+    """Whether the coordinator of a group has said that everybody's part is done."""
+    is_complete = False
+    for packet in thread.packets:
+        if packet.packet_id == standing.packet_id:
+            is_complete = False
+        elif (packet.side, packet.type) == (THEM, STATUS):
+            state = ws.packet(thread, packet.packet_id, THEM).get("state")
+            is_complete = is_complete or state == State.COMPLETED.value
+    return is_complete
 
 
 def _waits_for_owner(ws: Workspace, thread: Thread) -> bool:
@@ -130,11 +152,12 @@ def _waits_for_owner(ws: Workspace, thread: Thread) -> bool:
 
 
 def _told_all(ws: Workspace, thread: Thread, standing: Proposal) -> bool:
-    """Whether those who confirmed with us know our results."""
+    """Whether those who confirmed with us know that it is being carried out."""
     if thread.role != HUB:
         return _has_told(thread, standing)
-    legs = [one for one in open_legs(ws, thread) if one.state is State.CONFIRMED]
-    return all(one.proposal is not None and _has_told(one, one.proposal) for one in legs)
+    legs = [leg for leg in open_legs(ws, thread) if leg.state is State.CONFIRMED]
+    legs = [leg for leg in legs if ws.peer_of(leg.peer).can(STATUS)]
+    return all(leg.proposal is not None and _has_told(leg, leg.proposal) for leg in legs)
 
 
 def _has_told(thread: Thread, standing: Proposal) -> bool:
@@ -156,8 +179,8 @@ def _complete(ws: Workspace, thread: Thread, cause: Cause) -> None:
                 ws.close(one.thread_id, Cause.NOTHING_TO_DO, "completed")
 
 
-def tell(ws: Workspace, thread: Thread, state: State) -> None:
-    """Our results, to the other side (A2ACP-057, A2ACP-166)."""
+def tell(ws: Workspace, thread: Thread, state: State, failed: FailedAction | None = None) -> None:
+    """Our results, to the other side (A2ACP-057, A2ACP-166); with what `failed`, whosever it was."""
     standing = thread.proposal
     body: Fields = {"state": state.value}
     if thread.closed_reason:
@@ -165,9 +188,13 @@ def tell(ws: Workspace, thread: Thread, state: State) -> None:
     results = [
         {"action_id": one.action_id, "action": one.action, "status": one.status}
         for one in (standing.actions if standing else ())
-        if one.executor == US and one.status
+        if one.executor == US
+        and one.status in ENDED
+        and (failed is None or one.action_id != failed.action_id)
     ]
-    if results:
+    if failed is not None and failed.action_id:
+        results.append(failures.entry(failed))
+    if results and (thread.role != HUB or state is not State.EXECUTING):
         body["action_results"] = results
     sending.send(ws, view_of(ws, thread), STATUS, body)
 
@@ -182,20 +209,34 @@ def ended(ws: Workspace, thread_id: str, action_id: str, result: port.Result) ->
         ws.say(records.Acted(thread_id, action_id, DONE))
         return
     ws.say(records.Acted(thread_id, action_id, FAILED))
-    fail(ws, thread_id, one.action, told=False)
+    fail(ws, thread_id, failures.own(ws, one, result), told=False)
 
 
-def fail(ws: Workspace, thread_id: str, action: str, *, told: bool) -> None:
-    """Something failed, here or there: undo what can be undone (A2ACP-162, A2ACP-167)."""
+def note_failure(
+    ws: Workspace, thread_id: str, failed: FailedAction, code: str = failures.CALLED_OFF
+) -> None:
+    """Remember that what stands could not be carried out, and tell our owner why."""
     thread = ws.thread(thread_id)
     standing = cast("Proposal", thread.proposal)
+    choice = proposing.choice_of(standing)
+    more = {"action": failed.action, "reason": failed.sentence}
+    thread = proposing.rule_out(ws, thread, recalling.FAILED, choice, **more)
+    ws.notice(thread_id, code, thread.ruled_out[-1])
+
+
+def fail(ws: Workspace, thread_id: str, failed: FailedAction, *, told: bool) -> None:
+    """Something failed, here or there: undo what can be undone (A2ACP-162, A2ACP-167)."""
+    thread = ws.thread(thread_id)
+    if thread.state is State.CONFIRMED:
+        # Others were quicker than we: nothing of ours is begun any more.
+        ws.move(thread_id, Cause.STARTED)
     if not ws.move(thread_id, Cause.ACTION_FAILED):
         return
-    ws.notice(thread_id, "action_failed", action)
-    choice = proposing.choice_of(standing)
-    proposing.rule_out(ws, thread, "failed", choice, action=action)
+    note_failure(ws, thread_id, failed)
+    # A coordinator's owner may not have said yet whether to come; there is nothing to come to any more.
+    ws.withdraw(thread_id, "it could not be carried out", "checkpoint")
     if not told:
-        tell(ws, ws.thread(thread_id), State.FAILED)
+        tell(ws, ws.thread(thread_id), State.FAILED, failed)
     for one in open_legs(ws, thread) if thread.role == HUB else ():
         # A leg has nothing to undo: it is where it was before anything stood.
         if one.state in {State.CONFIRMED, State.PROPOSED} and ws.move(one.thread_id, Cause.COUNTERED):
@@ -232,7 +273,7 @@ def undone(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -
         return
     else:
         ws.say(records.Acted(thread_id, action_id, STUCK, tries))
-        content: dict[str, Any] = {"reason": f"{one.action} could not be undone", "choices": ["dismiss"]}
+        content: dict[str, Any] = {"reason": failures.not_undone(one, result), "choices": ["dismiss"]}
         ws.ask(ws.thread(thread_id), "failure", content, subject=action_id)
     _after_undoing(ws, thread_id)
 
@@ -260,6 +301,8 @@ def _again(ws: Workspace, thread_id: str) -> None:
     """Back to negotiating: whose action failed says so, and the proposer goes on (A2ACP-169)."""
     thread = ws.thread(thread_id)
     standing = cast("Proposal", thread.proposal)
+    if _ended_meanwhile(ws, thread):
+        return
     view = view_of(ws, thread)
     own = [one for one in standing.actions if one.executor == US]
     failed = next((one for one in own if one.status == FAILED), None)
@@ -281,6 +324,17 @@ def _again(ws: Workspace, thread_id: str) -> None:
         proposing.received(ws, view, waiting, ws.packet(thread, waiting, THEM))
     elif standing.side == US:
         ws.change(thread_id, consider=standing.packet_id)
+
+
+def _ended_meanwhile(ws: Workspace, thread: Thread) -> bool:
+    """Whether the other side ended the thread while we were undoing: then it ends here too (A2ACP-163)."""
+    newest = next((packet for packet in reversed(thread.packets) if packet.side == THEM), None)
+    if newest is None or newest.type != STATUS:
+        return False
+    fields = ws.packet(thread, newest.packet_id, THEM)
+    if fields.get("state") == State.DECLINED.value:
+        told(ws, thread, fields)
+    return not ws.thread(thread.thread_id).is_open
 
 
 def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Planned) -> Fields:
@@ -327,34 +381,39 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
         # A word of the table, never theirs: the journal holds no word of a counterpart's.
         reason = str(said) if said in CLOSED_REASONS else "withdrawn"
         if thread.state in {State.INITIATED, State.NEGOTIATING, State.STALLED, State.PROPOSED}:
-            ws.notice(thread.thread_id, "withdrawn")
+            ws.notice(thread.thread_id, reason if reason == WITHOUT else "withdrawn")
             proposing.end(ws, thread.thread_id, Cause.CLOSED, reason)
     elif state == State.FAILED.value and thread.state in {State.CONFIRMED, State.EXECUTING}:
-        if thread.state is State.CONFIRMED:
-            # They were quicker than we: nothing of ours is begun any more.
-            ws.move(thread.thread_id, Cause.STARTED)
-        fail(ws, thread.thread_id, "their action", told=True)
+        fail(ws, thread.thread_id, failures.reported(ws, thread, fields), told=True)
+    elif state == State.FAILED.value and thread.state is State.PROPOSED:
+        _called_off(ws, thread, fields)
     elif state == State.EXPIRED.value and thread.state in {State.PROPOSED, State.STALLED}:
         proposing.expire(ws, thread)
     elif state in {State.COMPLETED.value, State.EXECUTING.value} and thread.state is State.EXECUTING:
         advance(ws, thread.thread_id)
 
 
+def _called_off(ws: Workspace, thread: Thread, fields: Fields) -> None:
+    """What stands failed elsewhere before all of us had said yes: nobody is asked to confirm it any more."""
+    standing = thread.proposal
+    if standing is None or not failures.is_about(ws, thread, fields):
+        return
+    note_failure(ws, thread.thread_id, failures.reported(ws, thread, fields))
+    ws.withdraw(thread.thread_id, "it could not be carried out", "checkpoint")
+    if ws.move(thread.thread_id, Cause.COUNTERED):
+        consider = standing.packet_id if standing.side == US else ""
+        ws.change(thread.thread_id, proposal=None, consider=consider)
+
+
 def results(ws: Workspace, thread: Thread, fields: Fields) -> None:
     """What became of actions that are not ours, by the word of whoever carries them out."""
     standing = thread.proposal
-    listed: object = fields.get("action_results")
-    if standing is None or not isinstance(listed, list):
+    if standing is None:
         return
     known = {one.action_id: one for one in standing.actions if one.executor == THEM}
-    ends = {DONE, FAILED, UNDONE}
-    if fields.get("state") == State.COMPLETED.value:
-        # Before that it may still be begun.
-        ends.add(NOT_STARTED)
-    for entry in cast("list[object]", listed):
-        if not isinstance(entry, dict):
-            continue
-        result = cast("Fields", entry)
+    # Before it is complete what was not started may still be begun.
+    ends = ENDED if fields.get("state") == State.COMPLETED.value else ENDED - {NOT_STARTED}
+    for result in failures.results_in(fields):
         one = known.get(str(result.get("action_id")))
         status = result.get("status")
         if one is not None and status in ends and status != one.status:

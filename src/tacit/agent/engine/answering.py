@@ -285,7 +285,9 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
         else:
             grouping.chosen(ws, thread, content, number)
         return
-    thread = recalling.chosen_by_people(ws, ws.change(thread, awaiting_user=False))
+    thread = ws.change(thread, awaiting_user=False)
+    again = number == len(choices) - 2 and choices[number] == escalating.TRY_AGAIN
+    thread = (recalling.try_again if again else recalling.chosen_by_people)(ws, thread)
     if thread.state is State.STALLED:
         ws.move(thread.thread_id, Cause.NEGOTIATED)
     if number == len(choices) - 1:

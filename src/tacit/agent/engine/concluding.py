@@ -21,7 +21,17 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
-from tacit.agent.engine import acting, asking, grouping, planning, proposing, recalling, responses, sending
+from tacit.agent.engine import (
+    acting,
+    asking,
+    failures,
+    grouping,
+    planning,
+    proposing,
+    recalling,
+    responses,
+    sending,
+)
 from tacit.agent.engine.members import group_of, hub_of, keys_of, legs_of, open_legs, regroup
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import confirmation, vouching
@@ -35,6 +45,7 @@ from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from tacit.agent.calendars.busy import Busy
+    from tacit.agent.engine.failures import FailedAction
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
@@ -42,6 +53,7 @@ if TYPE_CHECKING:
     from tacit.agent.threads.state import Planned, Proposal, Thread
 
 UNDER_WAY: Final = frozenset({State.CONFIRMED, State.EXECUTING})
+UNDOING: Final = frozenset({State.FAILED, State.ROLLBACK})
 ANSWERABLE: Final = UNDER_WAY | {State.PROPOSED}
 """Where a coordinator's owner may still say yes or no: others may have been enough without it."""
 
@@ -340,44 +352,75 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
     elif state == State.EXPIRED.value and thread.state in NEGOTIABLE | {State.STALLED}:
         # It waited for our word for too long: nothing more comes of it there.
         grouping.withdrawn(ws, thread)
-    elif state == State.FAILED.value and thread.state is State.CONFIRMED:
-        _failed(ws, hub, thread)
+    elif state == State.FAILED.value:
+        _failed(ws, ws.thread(hub.thread_id), thread, fields)
     elif state in {State.COMPLETED.value, State.EXECUTING.value}:
         acting.advance(ws, hub.thread_id)
 
 
-def _failed(ws: Workspace, hub: Thread, thread: Thread) -> None:
+def _failed(ws: Workspace, hub: Thread, thread: Thread, fields: Fields) -> None:
+    """A participant's part failed: everybody's is undone, unless enough of a quorum are left (A2ACP-167)."""
     group = group_of(ws, hub)
     standing = hub.proposal
+    if standing is None:
+        return
+    failed = _failed_of(ws, hub, standing, failures.reported(ws, thread, fields), thread.peer)
+    if hub.state in UNDER_WAY and thread.state is State.CONFIRMED:
+        left = {name: choice for name, choice in standing.confirmed.items() if name != thread.peer}
+        enough = _standing(ws, group, replace(standing, confirmed=left)).outcome == confirmation.MET
+        if group.mode == confirmation.QUORUM and enough:
+            acting.note_failure(ws, hub.thread_id, failed, failures.WITHOUT_ONE)
+            ws.move(thread.thread_id, Cause.COUNTERED)
+            grouping.leave(ws, hub, [thread.peer], LEFT_OUT)
+            goes_on_without(ws, hub.thread_id, thread.peer)
+        else:
+            acting.fail(ws, hub.thread_id, failed, told=False)
+    elif hub.state in UNDOING | {State.NEGOTIATING} and failures.is_about(ws, hub, fields):
+        # Somebody else's failed first, and all of it is being undone: this is a reason, too.
+        acting.note_failure(ws, hub.thread_id, failed)
+
+
+def _failed_of(
+    ws: Workspace, hub: Thread, standing: Proposal, failed: FailedAction, member: str
+) -> FailedAction:
+    """A participant's failure as the others are told of it: an action of its own, in our words."""
+    own = _ids(ws, hub, standing, member)
+    planned = [action for action in standing.actions if action.action_id in own]
+    named = [action for action in planned if action.action_id == failed.action_id]
+    for action in (*named, *planned):
+        return failures.FailedAction(action.action_id, action.action, member, failed.why)
+    return failures.FailedAction(executor=member)
+
+
+def goes_on_without(ws: Workspace, hub_id: str, member: str) -> None:
+    """What is being carried out does not wait for somebody any more."""
+    hub = ws.thread(hub_id)
+    standing = hub.proposal
     if hub.state not in UNDER_WAY or standing is None:
-        ws.notice(hub.thread_id, "action_failed", thread.peer)
-    elif group.mode == confirmation.QUORUM:
-        # Enough are left, or enough came: one who cannot does not undo what the others have done.
-        ws.notice(hub.thread_id, "action_failed", thread.peer)
-        own = _ids(ws, hub, standing, thread.peer)
-        left = tuple(one for one in standing.actions if one.action_id not in own)
-        ws.change(hub, proposal=replace(standing, actions=left))
-        acting.advance(ws, hub.thread_id)
-    else:
-        if hub.state is State.CONFIRMED:
-            ws.move(hub.thread_id, Cause.STARTED)
-        acting.fail(ws, hub.thread_id, "their action", told=False)
+        return
+    own = _ids(ws, hub, standing, member)
+    left = tuple(action for action in standing.actions if action.action_id not in own)
+    confirmed = {name: choice for name, choice in standing.confirmed.items() if name != member}
+    ws.change(hub, proposal=replace(standing, actions=left, confirmed=confirmed))
+    acting.advance(ws, hub_id)
 
 
 def _ids(ws: Workspace, hub: Thread, standing: Proposal, member: str) -> set[str]:
     body = ws.packet(hub, standing.packet_id, US)
-    found = planning.actions_of(ws, hub, standing.packet_id, US, body, standing.confirmed)
-    return {one.action_id for one in found if one.executor == member}
+    # Its yes may have come too late to count; what it did all the same is its own to report.
+    actions = planning.actions_of(ws, hub, standing.packet_id, US, body, (*standing.confirmed, member))
+    return {action.action_id for action in actions if action.executor == member}
 
 
 def _results(ws: Workspace, hub: Thread, member: str, fields: Fields) -> None:
     """What became of a participant's own actions; of another's it has nothing to say."""
     standing = hub.proposal
-    if standing is None or not fields.get("action_results"):
+    # A report that names no action of what stands now is about an earlier proposal: the two have crossed.
+    if standing is None or not failures.is_about(ws, hub, fields):
         return
     own = _ids(ws, hub, standing, member)
     known = {one.action_id for one in standing.actions if one.executor == THEM}
-    listed = cast("list[Fields]", fields["action_results"])
+    listed = failures.results_in(fields)
     mine = [one for one in listed if one.get("action_id") in own]
     if len(mine) != len(listed):
         ws.say(records.Violated(hub.thread_id, member, "results_of_others"))

@@ -37,6 +37,7 @@ WIDENED: Final = "widened"
 """The mark among a thread's wants that we have offered more of our time than was asked for."""
 KEEP_TRYING: Final = "keep trying"
 STOP: Final = "stop"
+TRY_AGAIN: Final = "try the same again"
 GO_ON: Final = "go on as understood"
 
 
@@ -82,7 +83,11 @@ def _write(ws: Workspace, spans: tuple[Span, ...]) -> list[Fields]:
 
 
 def _conflict(
-    ws: Workspace, view: View, theirs: tuple[Span, ...], made: tuple[tries.Try, ...]
+    ws: Workspace,
+    view: View,
+    theirs: tuple[Span, ...],
+    made: tuple[tries.Try, ...],
+    kind: str = conflict.NO_OVERLAP,
 ) -> dict[str, Any]:
     told = view.ours.get("time_windows")
     ours = cast("list[Any]", told) if isinstance(told, list) else []
@@ -93,6 +98,7 @@ def _conflict(
         we_began=view.thread.ours,
         made=made,
         zone=zone_of(ws),
+        kind=kind,
     )
 
 
@@ -153,10 +159,12 @@ def surface(
     Ours alone hears what of the calendars was `unclear`, and may have taken the time.
     """
     thread = view.thread
-    context = _conflict(ws, view, theirs, made)
-    escalation = conflict.escalation(made)
+    failed = recalling.why_it_failed(ws, thread)
+    context = _conflict(ws, view, theirs, made, conflict.CONSTRAINT_CLASH if failed else conflict.NO_OVERLAP)
+    escalation = conflict.after_failure(made) if failed else conflict.escalation(made)
+    what = "It could not be carried out" if failed else "No common time"
     body: Fields = {
-        "intent": intent(view, "No common time: people are asked"),
+        "intent": intent(view, f"{what}: people are asked"),
         "context": context,
         "escalation": escalation,
     }
@@ -164,10 +172,10 @@ def surface(
     _spoke(ws, view)
     offered: list[Fields] = context["proposed_alternatives"]
     question = {
-        "reason": escalation["reason"],
+        "reason": failed or escalation["reason"],
         "tried": [*({"try": "calendars", "why": notice} for notice in unclear), *conflict.log_of(made)],
         "alternatives": offered,
-        "choices": [str(one["option"]) for one in offered] + [KEEP_TRYING, STOP],
+        "choices": [str(one["option"]) for one in offered] + [TRY_AGAIN if failed else KEEP_TRYING, STOP],
     }
     _ask(ws, view, question, subject=thread.consider or thread.thread_id)
     return "people are asked"
@@ -183,13 +191,15 @@ def asked_by_them(ws: Workspace, view: View, packet_id: str, fields: Fields) -> 
     listed: object = context.get("proposed_alternatives")
     options = cast("list[object]", listed) if isinstance(listed, list) else []
     found = [cast("Fields", one) for one in options if isinstance(one, dict)]
+    failed = recalling.why_it_failed(ws, view.thread)
     question = {
-        "reason": shown(escalation.get("reason")),
-        "suggested_prompt": shown(escalation.get("suggested_prompt")),
+        # Of what was agreed and failed our owner knows more than the other side can say.
+        "reason": failed or shown(escalation.get("reason")),
+        "suggested_prompt": conflict.PROMPT if failed else shown(escalation.get("suggested_prompt")),
         "from": view.thread.peer,
         "conflict": shown_in(context.get("conflict")),
         "alternatives": found,
-        "choices": [shown(one.get("option")) for one in found] + [KEEP_TRYING, STOP],
+        "choices": [shown(one.get("option")) for one in found] + [TRY_AGAIN if failed else KEEP_TRYING, STOP],
     }
     _ask(ws, view, question, subject=packet_id)
 

@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from tacit.agent.engine import asking, escalating, joining, narrowing, proposing, recalling, sending
+from tacit.agent.engine import acting, asking, escalating, joining, narrowing, proposing, recalling, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import (
     SIGNATURES,
@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from tacit.agent.threads.state import Thread
 
 CATEGORY: Final = "group_scheduling"
-WITHOUT: Final = "went_on_without"
 GO_ON: Final = "go on without them"
 WAIT: Final = "wait once more"
 STOP: Final = escalating.STOP
+TRY_AGAIN: Final = escalating.TRY_AGAIN
 SILENT: Final = "silent"
 CHOICE: Final = "windows"
 _MOST_OFFERED: Final = 4
@@ -268,6 +268,9 @@ def _decided(ws: Workspace, view: View, group: Group, found: Aggregate, token: s
     if left:
         return propose(ws, view, found, token)
     binding = found.binding
+    if recalling.why_it_failed(ws, view.thread):
+        # It failed, and not for want of time: that is for people, and nobody is asked to bend.
+        return _ask_which(ws, view, group, found)
     if binding is not None and binding.agent != ws.me and binding.agent not in group.asked:
         return _ask_to_bend(ws, view, group, found, token)
     return _ask_which(ws, view, group, found)
@@ -361,8 +364,12 @@ def _slot(ws: Workspace, view: View, goal: Goal, window: Window) -> Span | None:
 
 
 def _ask_which(ws: Workspace, view: View, group: Group, found: Aggregate) -> str:
-    """Nothing suits everybody: the owner chooses among ranked windows, or stops (A2ACP-179)."""
+    """Nothing suits everybody: the owner chooses among ranked windows, or stops (A2ACP-179).
+
+    Where the last time failed, that is the reason, and it may be tried again as it was (A2ACP-171).
+    """
     own = view.thread
+    failed = recalling.why_it_failed(ws, own)
     people = len(group.present)
     zone = zone_of(ws)
     offered = [
@@ -377,10 +384,10 @@ def _ask_which(ws: Workspace, view: View, group: Group, found: Aggregate) -> str
     ]
     question: Fields = {
         "group": CHOICE,
-        "reason": "No time suits everybody",
+        "reason": failed or "No time suits everybody",
         "trade_off": trade_off.trade_off(found.windows, people, zone),
         "alternatives": offered,
-        "choices": [str(one["option"]) for one in offered] + [STOP],
+        "choices": [str(one["option"]) for one in offered] + ([TRY_AGAIN] if failed else []) + [STOP],
     }
     own = ws.change(own, awaiting_user=True, escalated=True, consider="")
     ws.ask(own, "escalation", question, subject=own.thread_id)
@@ -509,7 +516,12 @@ def chosen(ws: Workspace, own: Thread, content: Fields, number: int) -> None:
     """How the owner wants a group to go on that could not do so by itself."""
     choices = [str(one) for one in cast("list[Any]", content.get("choices") or [])]
     own = ws.change(own, awaiting_user=False)
+    if choices[number] == TRY_AGAIN:
+        recalling.try_again(ws, own)
+        ws.change(own, consider=own.thread_id)
+        return
     if content.get("group") == CHOICE:
+        own = recalling.chosen_by_people(ws, own)
         offered = cast("list[Fields]", content["alternatives"])[number]
         leave(ws, own, cast("list[str]", offered["missing"]), LEFT_OUT)
         goal = cast("Goal", view_of(ws, own).goal)
@@ -537,7 +549,7 @@ def leave(ws: Workspace, own: Thread, members: Sequence[str], status: str) -> No
     for one in members:
         found = leg_of(ws, group, one)
         if found is not None and found.is_open:
-            _told_off(ws, found, WITHOUT if status == LEFT_OUT else "withdrawn")
+            _told_off(ws, found, acting.WITHOUT if status == LEFT_OUT else "withdrawn")
     if len(group.present) < 2:
         proposing.end(ws, own.thread_id, Cause.CLOSED, "withdrawn")
     elif own.state in NEGOTIABLE:
@@ -548,15 +560,15 @@ def _told_off(ws: Workspace, thread: Thread, reason: str) -> None:
     """End a leg; an agent of which nothing is known yet is told in words that every agent takes."""
     proposing.end(ws, thread.thread_id, Cause.CLOSED, reason)
     thread = ws.thread(thread.thread_id)
-    if reason == WITHOUT and thread.packets and thread.packets[-1].type != "thread_status":
+    if reason == acting.WITHOUT and thread.packets and thread.packets[-1].type != "thread_status":
         view = view_of(ws, thread)
         body: Fields = {"intent": escalating.intent(view, "The others go on without you"), "context": {}}
         sending.send(ws, view, "context", body)
 
 
 def came_late(ws: Workspace, thread: Thread) -> None:
-    """An answer of one without whom it went on: how it ended, now that its agent has said what it takes."""
-    body: Fields = {"state": thread.state.value, "closed_reason": WITHOUT}
+    """A packet of somebody without whom it went on: how it ended for them, which they may not know yet."""
+    body: Fields = {"state": State.DECLINED.value, "closed_reason": acting.WITHOUT}
     sending.send(ws, view_of(ws, thread), "thread_status", body)
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tacit.agent.engine import answering, grouping
+from tacit.agent.engine import answering, concluding, grouping
 from tacit.agent.engine.members import hub_of
 from tacit.agent.threads import records
 from tacit.agent.threads.state import LEG
-from tacit.agent.threads.states import Cause
+from tacit.agent.threads.states import Cause, State
 
 if TYPE_CHECKING:
     from tacit.agent.engine.workspace import Workspace
@@ -27,10 +27,14 @@ def part(ws: Workspace, who: str) -> None:
         thread = ws.book.threads.get(name)
         if thread is None or thread.peer != who:
             continue
+        if thread.role == LEG and thread.state is State.CONFIRMED:
+            # What is being carried out is the hub's: a leg has nothing to undo.
+            ws.move(name, Cause.COUNTERED)
         if not ws.close(name, Cause.CLOSED, "blocked"):
             ws.notice(name, "not_undone")
         if thread.role == LEG and hub_of(ws, thread).is_open:
             grouping.withdrawn(ws, thread)
+            concluding.goes_on_without(ws, hub_of(ws, thread).thread_id, who)
     for one in map(ws.book.questions.get, list(ws.book.questions)):
         if one is not None and one.is_open and one.peer == who:
             ws.say(records.Withdrawn(one.question_id, "blocked"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.agent.actions import plan
+from tacit.agent.engine.members import members_of
 from tacit.agent.threads.state import THEM, US, Planned
 
 if TYPE_CHECKING:
@@ -32,6 +33,17 @@ def actions_of(
         proposer=ws.me if side == US else thread.peer,
         participants=participants,
     )
+
+
+def ids_of(ws: Workspace, thread: Thread) -> frozenset[str]:
+    """The ids of all actions of the proposal that stands, whoever carries them out."""
+    standing = thread.proposal
+    if standing is None:
+        return frozenset()
+    body = ws.packet(thread, standing.packet_id, standing.side)
+    members = members_of(ws, thread)
+    actions = actions_of(ws, thread, standing.packet_id, standing.side, body, members)
+    return frozenset(action.action_id for action in (*actions, *standing.actions))
 
 
 def planned(

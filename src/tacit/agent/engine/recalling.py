@@ -66,6 +66,27 @@ def chosen_by_people(ws: Workspace, thread: Thread) -> Thread:
     return ws.change(thread, ruled_out=(*thread.ruled_out, ws.keep(thread.peer, {"kind": CHOSEN})))
 
 
+def why_it_failed(ws: Workspace, thread: Thread) -> str:
+    """Why what stood last could not be carried out, for our owner; empty when that is not what came last."""
+    reasons: list[str] = []
+    for value in reversed(remembered(ws, thread)):
+        if value.get("kind") != FAILED:
+            break
+        reasons.append(str(value.get("reason") or "It could not be carried out."))
+    return " ".join(dict.fromkeys(reasons))
+
+
+def try_again(ws: Workspace, thread: Thread) -> Thread:
+    """Our owner wants what failed tried once more: it may be proposed as it was."""
+    left = tuple(value_id for value_id in thread.ruled_out if _kind(ws, value_id) != FAILED)
+    return chosen_by_people(ws, ws.change(thread, ruled_out=left))
+
+
+def _kind(ws: Workspace, value_id: str) -> object:
+    value: Any = ws.read(value_id)
+    return cast("Fields", value).get("kind") if isinstance(value, dict) else None
+
+
 def wish(ws: Workspace, thread: Thread, *names: str) -> Any:
     """What was last asked for in place of a proposal, for one of these fields; None when nothing was."""
     for value_id in reversed(thread.ruled_out):

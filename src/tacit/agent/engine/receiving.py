@@ -130,7 +130,10 @@ def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> 
     if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
         if negotiates(kind) or kind == "resolution_response":
             transferring.redirect(ws, thread)
-    elif thread.role == LEG and thread.closed_reason == grouping.WITHOUT and negotiates(kind):
+    elif thread.role == LEG and thread.closed_reason == acting.WITHOUT and negotiates(kind):
+        grouping.came_late(ws, thread)
+    elif thread.role == LEG and kind == "thread_status" and fields.get("state") == State.FAILED.value:
+        # It joined what the others had brought to its end, and could not carry out its part.
         grouping.came_late(ws, thread)
     elif acting.crossed_its_end(ws, thread, kind, fields):
         acting.revive(ws, thread)

@@ -414,7 +414,7 @@ class Commands(Settings):
                 "thread_id": one.thread_id,
                 "code": one.code,
                 "text": notices.text_of(self, one),
-                "about": one.subject or None,
+                "about": notices.subject_of(one),
                 "at": rfc3339(at),
             }
             for one, at in self.journal.records("x.a2acp.noticed")

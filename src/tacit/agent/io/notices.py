@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.agent.engine import failures
 from tacit.agent.io import spaces, unreadable
 from tacit.agent.threads.records import Noticed
 
@@ -21,6 +22,8 @@ NOTICES: Final = {
     "withdrawn": "was withdrawn by the other side",
     "slot_taken": "had its time taken meanwhile; another is looked for",
     "action_failed": "could not be carried out; what was done is undone",
+    "part_failed": "goes on without somebody who could not carry out their part",
+    "went_on_without": "goes on without you",
     "not_undone": "left something that cannot be undone",
     "reminder": "still waits for your answer",
     "relay_out_of_reach": "waits: the relay has been out of reach for longer than it waits for answers",
@@ -54,11 +57,18 @@ NOTICES: Final = {
 
 
 def text_of(agent: Commands, notice: Noticed) -> str:
-    """A notice in words; of a calendar that cannot be read, which one and why."""
+    """A notice in words: the sentence of its code, and the reason where it has one."""
     text = NOTICES.get(notice.code, notice.code)
     if notice.code == unreadable.CODE and (reasons := unreadable.reasons_of(agent, notice)):
         return f"waits until your calendars can be read: {reasons}"
-    return text
+    kept = agent.vault.value(notice.subject) if notice.code in failures.TOLD_WITH_REASON else None
+    reason = cast("dict[str, Any]", kept).get("reason") if isinstance(kept, dict) else None
+    return f"{text}. {reason}" if isinstance(reason, str) else text
+
+
+def subject_of(notice: Noticed) -> str | None:
+    """What else a notice names, for whoever looks it up; a reason stands in the text."""
+    return None if notice.code in failures.TOLD_WITH_REASON else notice.subject or None
 
 
 def since(agent: Commands, position: int, thread_id: str) -> Fields:

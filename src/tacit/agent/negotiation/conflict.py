@@ -105,6 +105,18 @@ def escalation(made: Iterable[Try], *, subject: str = "") -> dict[str, str]:
     }
 
 
+PROMPT: Final = "It could not be carried out. Does one of the alternatives suit you, or should it be left?"
+
+
+def after_failure(made: Iterable[Try]) -> dict[str, str]:
+    """The same, where a time had been agreed on and could not be carried out (A2ACP-171)."""
+    return {
+        **escalation(made),
+        "reason": "What was agreed could not be carried out, and nothing else that was offered is left",
+        "suggested_prompt": PROMPT,
+    }
+
+
 def attempted(made: Iterable[Try]) -> str:
     """What was tried and why it failed, in one sentence for both sides."""
     tried = [f"{_NAMES.get(one.name, one.name)} ({WHY_FAILED[one.why_failed]})" for one in made]

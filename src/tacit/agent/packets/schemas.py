@@ -177,7 +177,8 @@ _RESULT: Final = Record(
         Member("action_id", Text()),
         Member("action", Text()),
         Member("status", Word(words.ACTION_STATUSES, words.action_status)),
-        Member("reason", Text(), needed=False),
+        Member("executor", Text(sent_form=forms.ADDRESS), needed=False, advisory=True, row="A2ACP-166"),
+        Member("reason", Text(sent_form=forms.CODE_WORD), needed=False),
     )
 )
 _PERMISSIONS: Final = Record(
