@@ -152,9 +152,7 @@ def _one(
         "row": decision.rule("policy").row,
         "sentence": sentence(agent, decision, _cues(agent, decided, event)),
         "state": state_of(decision, obligation, agent in attention.sessions),
-        "disposition": obligation.disposition.value
-        if obligation is not None and obligation.disposition
-        else None,
+        "disposition": _disposition(obligation),
         "signal": obligation.signal if obligation is not None else None,
         "glyph": SIGNALS[obligation.signal].glyph
         if obligation is not None and obligation.signal in SIGNALS
@@ -193,6 +191,10 @@ def _one(
     if turns := attention.turns[event.id, agent]:
         found["turns"] = [records.data_of(one) for one in turns]
     return found
+
+
+def _disposition(obligation: Obligation | None) -> str | None:
+    return obligation.disposition.value if obligation is not None and obligation.disposition else None
 
 
 def _with_work(archive: Archive, one: dict[str, Any], event_id: str, present: AgentsNow) -> dict[str, Any]:

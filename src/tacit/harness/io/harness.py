@@ -144,7 +144,7 @@ class Harness:
         )
         self._conduct = Conduct(options)
         session = AgentSession(
-            config.url, config.token, habits=config.habits, known=self._is_repeat, proven_by=config.proven_by
+            config.url, config.token, habits=config.habits, known=self._drops, proven_by=config.proven_by
         )
         self._context = context = HarnessContext(
             config.name, session, store, SessionView(config.name), self._clock, self._tell, config.model
@@ -370,10 +370,14 @@ class Harness:
             return False
         more = EXPOSURE.index(Mode(params["injection"]["mode"])) > EXPOSURE.index(Mode(mode))
         stronger = STRENGTH.index(Policy(params["policy"])) > STRENGTH.index(Policy(policy))
-        if mode == Mode.NOTIFY and more and stronger:
-            return False
-        self._work.brought_again(read_delivered(params))
-        return True
+        return not (mode == Mode.NOTIFY and more and stronger)
+
+    def _drops(self, params: dict[str, Any]) -> bool:
+        """Is this a repeat? Then it is answered by itself, and only what it says of its deadline is new."""
+        is_repeat = self._is_repeat(params)
+        if is_repeat:
+            self._work.brought_again(read_delivered(params))
+        return is_repeat
 
     # -- what must survive
 
