@@ -62,6 +62,12 @@ def test_a_sentence_becomes_a_meeting(text: str, event: str, minutes: int, spans
     assert (found.minutes, utc(found), found.unclear) == (minutes, spans, ())
 
 
+@pytest.mark.parametrize("book", ["in the diary", "in my calendar", "in our agenda"])
+def test_what_one_writes_appointments_into_is_no_place(book: str) -> None:
+    found = goal(f"can you get lunch with Bob {book} for Friday?")
+    assert (found.place, found.unclear, found.event_type) == ("", (), "lunch")
+
+
 @pytest.mark.spec("A2ACP-090")
 def test_a_meal_wants_times_then_diet_then_place_each_with_its_reason() -> None:
     found = goal("dinner with Bob on Friday")

@@ -35,7 +35,7 @@ HARMLESS: Final = frozenset(
     invite inviting set setting sort sorting fix find finding look looking put propose suggest make making go
     going coordinate
     let let's lets wondering wonder mind ask asking see check know up
-    time slot
+    time slot diary calendar agenda
     please pls plz kindly just thanks thank cheers ta hi hey hello ok okay yes well oh right then soon
     together again nice lovely great good quick little proper
     works work suits fine

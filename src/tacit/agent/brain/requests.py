@@ -108,7 +108,7 @@ _NO_PLACE: Final = frozenset(
     {"person", "all", "least", "case", "order", "touch", "advance", "once", "first", "last", "time",
     "times", "general",
      "particular", "future", "turn", "total", "short", "it", "that", "this", "them", "us", "him", "her",
-     "me", "latest", "earliest", "most", "my",
+     "me", "latest", "earliest", "most", "my", "diary", "calendar", "agenda",
      "our", "your", "their", "its", "mine", "ours", "yours", "hers", "theirs"}
 )  # fmt: skip
 _MOST_PEOPLE: Final = 100
