@@ -167,17 +167,18 @@ class Desk:
             self.tell(("warn", f"· {plain(str(fault))}"))
 
     async def _notice(self, thread_id: str, code: str) -> None:
-        from tacit.agent.io.notices import last_text
+        from tacit.agent.io.notices import NOTICES
 
-        listed: list[Fields] = []
+        text = NOTICES.get(code, code)
         try:
-            listed = cast("Fields", await self._line.call("notices"))["notices"]
             found = cast("Fields", await self._line.call("thread", thread_id=thread_id))
             what = quoted(cast("Fields", found["intent"]).get("summary", ""))
+            steps = cast("list[Fields]", found["steps"])
+            text = next((str(step["text"]) for step in reversed(steps) if step.get("notice") == code), text)
         except TacitError:
             # It may be gone by now, as what is forgotten is; that something was told is still worth a line.
             what = thread_id
-        self.tell(("notice", f"· {what} {plain(last_text(listed, thread_id, code))}"))
+        self.tell(("notice", f"· {what} {plain(text)}"))
 
     # Answering.
 

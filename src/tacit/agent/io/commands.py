@@ -339,7 +339,9 @@ class Commands(Settings):
                 if isinstance(one, (records.Sent, records.Received)) and one.thread_id == thread_id
             ],
             "steps": [
-                _step(one, rfc3339(at)) for one, at in steps if getattr(one, "thread_id", "") == thread_id
+                self._step(one, rfc3339(at))
+                for one, at in steps
+                if getattr(one, "thread_id", "") == thread_id
             ],
             "actions": [
                 {
@@ -480,21 +482,20 @@ class Commands(Settings):
             purging.finished(self.post.store, who)
         return {"forgotten": who}
 
+    def _step(self, one: records.Record, at: str) -> Fields:
+        match one:
+            case records.Cycled():
+                return {"at": at, "packet": one.subject, "steps": [list(step) for step in one.steps]}
+            case records.Moved():
+                return {"at": at, "from": one.before, "to": one.after, "cause": one.cause}
+            case records.NotMoved():
+                return {"at": at, "refused": one.cause, "in": one.state}
+            case records.Noticed():
+                return {"at": at, "notice": one.code, "text": notices.text_of(self, one)}
+            case _:
+                return {"at": at}
+
 
 def _flags(thread: Thread) -> list[str]:
     named = {"paused": thread.paused, "awaiting_user": thread.awaiting_user, "urgent": thread.urgent}
     return [name for name, value in named.items() if value]
-
-
-def _step(one: records.Record, at: str) -> Fields:
-    match one:
-        case records.Cycled():
-            return {"at": at, "packet": one.subject, "steps": [list(step) for step in one.steps]}
-        case records.Moved():
-            return {"at": at, "from": one.before, "to": one.after, "cause": one.cause}
-        case records.NotMoved():
-            return {"at": at, "refused": one.cause, "in": one.state}
-        case records.Noticed():
-            return {"at": at, "notice": one.code}
-        case _:
-            return {"at": at}
