@@ -128,10 +128,9 @@ bench-agent-page: setup-test system-test
 	$(PY) -m bench.agent_page $(ARGS)
 	$(PY) -m bench.cards
 
-# The page is built from web/ and committed: running needs no Node, changing the page does. The lock holds the builder's
-# binaries for Linux alone, which `npm ci` does not forgive.
+# The page is built from web/ and committed: running needs no Node, changing the page does.
 web:
-	cd web && npm install --no-save --no-audit --no-fund && npm test && npm run build
+	cd web && npm ci --no-audit --no-fund && npm test && npm run build
 
 fuzz: setup-test
 	$(PY) -m fuzz.hub --seconds 60 $(ARGS)

@@ -261,8 +261,9 @@ def work() -> list[str]:
         *lines,
         "",
         f"A deadline ({deadline} minutes unless the group says otherwise) counts silence, not effort. As long as the agent's",
-        "harness is heard of, the work that it reported stays with it. After silence the agent is reminded (at "
-        f"{shares} of",
+        "harness is heard of, the work that it reported stays with it, in its queue as well as in a turn. An agent that is",
+        "not connected, or has been silent for half a deadline, is shown as out of touch instead of queued or working.",
+        f"After silence the agent is reminded (at {shares} of",
         "the deadline), then exactly one other gets the duty, else a person is told. Whoever answers ends every other copy:",
         "its turn is cancelled, and the notice to the person is taken back. A hub that has just started waits "
         f"{grace} seconds for",

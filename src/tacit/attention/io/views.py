@@ -185,7 +185,6 @@ def _one(
     reports = attention.progress.of_session(agent) if obligation is not None and not obligation.closed else ()
     moved = next((one for one in reports if one.event_id == event.id), None)
     if moved is not None and found["state"] != "expired":
-        # What somebody else has by now the last report says nothing about.
         found["progress"] = _progress_shown(moved)
         found["state"] = "working"
     if turns := attention.turns[event.id, agent]:
