@@ -184,5 +184,5 @@ async def test_ways_are_added_removed_and_silenced_and_what_is_none_is_refused(t
 async def test_without_apprise_the_owner_is_told_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "apprise", None)
     async with pair(tmp_path) as (_both, anna, _ben):
-        with pytest.raises(Refused, match=r"tacit\[nudge\]"):
+        with pytest.raises(Refused, match=r"\[nudge\]"):
             await calls.call(anna, "nudge", {"do": "add", "value": "json://127.0.0.1:1"})
