@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.base.errors import Refused
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.cli.agent_line import line
 from tacit.cli.arrange import call, opened_agent, pending_text
 from tacit.cli.outcome import reported

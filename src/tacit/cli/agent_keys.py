@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.base.io.system import SystemEntropy
 from tacit.seal import key_protection
 from tacit.seal.key_protection import KEYRING, PASSPHRASE

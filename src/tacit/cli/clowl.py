@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND
 from tacit.cli.terminal import Terminal

@@ -12,7 +12,7 @@ import click
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.hub_proof import HubAccess
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.base.io.own_program import own_program
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 from tacit.cli.session import CliSession, kept_tokens, pass_session

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.install_hint import install_hint
 from tacit.base.io import sqlite
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.install_hint import install_hint
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli import relay_parts
 from tacit.cli.stream_options import plan_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.base.nats_access import to_servers
 from tacit.seal.nats_login import login_in
 

@@ -279,7 +279,7 @@ async def test_a_link_opens_by_the_tool_for_it_and_is_text_without_one(tmp_path)
         await calls.call(anna, "space_tool", {"name": "files", "definition": definition})
         opened_link = await calls.call(anna, "space_open", {"space_id": space_id, "field": "rules"})
         assert opened_link["tool"] == "files"
-        assert opened_link["text"] == "Round one\nRound [31mtwo"
+        assert opened_link["text"] == "Round one\nRound ⟨U+001B⟩[31mtwo"
         shown = await anna.space("show", space_id=space_id)
         assert shown["fields"][0]["link"] == url
 

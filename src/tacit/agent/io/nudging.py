@@ -18,7 +18,7 @@ from tacit.agent import nudges
 from tacit.agent.threads import records
 from tacit.base.errors import Refused
 from tacit.base.faults import place_of
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.harness.drivers.files import folder_name
 from tacit.harness.drivers.options import PASSING, PRIVATE, Access, Options
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
 from tacit.hub.caller import caller, reading_for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.base.errors import Refused
-from tacit.base.io.install_hint import install_hint
+from tacit.base.install_hint import install_hint
 
 
 def needs(extra: str) -> Refused:

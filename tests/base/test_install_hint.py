@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.base.io import install_hint as hints
+from tacit.base import install_hint as hints
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 FROM_A_REGISTRY = re.compile(
     r"\b(?:(?:pip3?|pipx|npm|pnpm|conda|uv pip|uv tool) (?:install|i|download|run)|uvx|npx|(?:uv|poetry|yarn) add)\b"
     r"(?:\s+-\S+)*\s+[`'\"]?tacit(?![\w./-])",
