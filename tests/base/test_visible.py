@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tacit.base import visible as table
 from tacit.base.visible import visible
 
-ROWS = json.loads((Path(__file__).parent / "visible.json").read_text())
+ROWS = json.loads((Path(__file__).parents[2] / "web" / "test" / "visible.json").read_text())
 PAGE = Path(__file__).parents[2] / "web" / "src" / "text" / "visible.ts"
 
 

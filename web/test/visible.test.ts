@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { visible } from "../src/text/visible";
 
-const rows = JSON.parse(readFileSync(new URL("../../tests/base/visible.json", import.meta.url), "utf8")) as Record<"name" | "text" | "line" | "lines", string>[];
+const rows = JSON.parse(readFileSync(new URL("./visible.json", import.meta.url), "utf8")) as Record<"name" | "text" | "line" | "lines", string>[];
 
 test.each(rows.map((row) => [row.name, row] as const))("what nobody would see is a code, and scripts stay readable: %s", (_, row) => {
   expect(visible(row.text)).toBe(row.line);

@@ -7,7 +7,7 @@ letters of another script in a Latin word, and forms that only look like what is
 What a script or an emoji needs stays where it needs it: joiners between letters of scripts that join and
 between pictures, one selector behind a picture, the wide space between wide letters, a few marks on a letter.
 
-The page has the same rule over the same table (`web/src/text/visible.ts`); `tests/base/visible.json` holds
+The page has the same rule over the same table (`web/src/text/visible.ts`); `web/test/visible.json` holds
 what both are held to. Pure; no table of Unicode's is asked, so that every version draws alike.
 """
 

@@ -1,7 +1,7 @@
 /**
  * Text for somebody who decides: what nobody would see is shown as its code, such as ⟨U+202E⟩.
  *
- * The same rule over the same table as `tacit.base.visible`; `tests/base/visible.json` holds what both are held to.
+ * The same rule over the same table as `tacit.base.visible`; `web/test/visible.json` holds what both are held to.
  */
 
 /** Shown as codes, unless one of the rules below keeps them. */
