@@ -110,6 +110,7 @@ class Intent(StrEnum):
 
 
 SOCIAL: Final = frozenset({Intent.THANKS, Intent.ACKNOWLEDGEMENT, Intent.FILLER})
+OBLIGES_NOBODY: Final = SOCIAL | {Intent.GREETING}
 OPEN: Final = frozenset(
     {Intent.REQUEST, Intent.QUESTION, Intent.ASSIGNMENT, Intent.APPROVAL, Intent.BLOCKER, Intent.SAFETY}
 )

@@ -13,6 +13,8 @@ from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 HERE = Path(__file__).parent
 LANGUAGE_FILES = {path.stem: f"languages/{path.name}" for path in sorted((HERE / "languages").glob("*.txt"))}
 """The lines of each language beside English; `other` are languages that have no file."""
+SOCIAL_LINES = HERE / "social_lines.jsonl"
+"""Small talk and what is none, each line labelled with whether it needs an answer, by somebody who had not read the rules."""
 DESTRUCTIVE = frozenset({Intent.LEAVE_REQUEST, Intent.CANCELLATION})
 
 

@@ -66,5 +66,14 @@ def test_a_greeting_to_all_obliges_nobody_and_wakes_nobody(text: str) -> None:
         assert not decision.obliges
 
 
-def test_a_greeting_to_one_by_name_is_answered() -> None:
-    assert asked("@lead good morning")["lead"].obliges
+@pytest.mark.spec("C2A-054")
+@pytest.mark.parametrize("data", [{}, {"to": ["lead"]}])
+def test_a_greeting_to_one_by_name_may_be_answered_and_is_not_owed(data: dict[str, Any]) -> None:
+    found = asked("@lead good morning", **data)["lead"]
+    assert (found.directedness, found.policy, found.mode) == ("to_me", "may_respond", "buffered")
+
+
+@pytest.mark.spec("C2A-054", "C2A-196")
+def test_agents_do_not_greet_each_other_for_ever() -> None:
+    found = asked("good morning", by="worker", to=["lead"])["lead"]
+    assert (found.policy, found.mode) == ("must_not_respond", "silent")

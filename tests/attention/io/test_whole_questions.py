@@ -72,7 +72,8 @@ def test_in_a_thread_it_is_the_same(house: House) -> None:
     house.say(GROUP, "user", "lunch was good")
     asked = house.attention.obligations
     lines = house.events(GROUP, kinds=["chat.message"])[-2:]
-    assert [one.reason for one in asked.of_event(lines[0].id) if one.session == "ann"] == ["added"]
+    owed = [(one.policy, one.reason) for one in asked.of_event(lines[0].id) if one.session == "ann"]
+    assert owed == [("must_respond", "direct_mention")], "the greeting asked for nothing, this does"
     said = [one.session for one in asked.of_event(lines[1].id)]
     assert "ann" not in said, "said in the open, where nobody was called"
 

@@ -12,6 +12,7 @@ from tacit.attention.read.message import ParsedMessage, parse_message
 from tacit.attention.read.roster import Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.vocabulary import Intent
 from tests.attention.world import START, event
 
 ROSTER = Roster.of([Agent("ada"), Agent("ben")], [Person("user"), Person("usr:bo", ("bo",))])
@@ -27,12 +28,18 @@ def at(seconds: float) -> Moment:
     return Moment(START + int(seconds * SECOND))
 
 
-def adds(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> set[str]:
-    """Whom a line without a name would be added for, after these."""
+def runs(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> Burst | None:
+    """The burst that a line without a name would be more of, after these."""
     known: dict[tuple[str, str], Burst] = {}
     for when, one in lines:
         bursts.said(known, one, None, at(when))
-    return set(bursts.adding(known, event("so it is", by=by), by, lines[0][1].conversation, at(now)))
+    return bursts.running(known, event("so it is", by=by), by, lines[0][1].conversation, at(now))
+
+
+def adds(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> set[str]:
+    """Whom a line without a name would be added for, after these."""
+    burst = runs(*lines, now=now, by=by)
+    return set(burst.to) if burst is not None else set()
 
 
 CALL = line("@ada hey")
@@ -59,13 +66,41 @@ CALL = line("@ada hey")
         ([(0, CALL), (3, line("@ben can you look?"))], 5, {"ben"}),
         ([(0, CALL), (3, line("never mind, found it"))], 5, set()),
         ([(0, CALL), (3, line("thanks"))], 5, set()),
-        ([(0, line("@ada thanks!"))], 5, set()),
+        ([(0, line("@ada can you look?")), (3, line("@ada thanks!"))], 70, set()),
     ],
 )
 def test_a_line_without_a_name_adds_to_the_question_that_is_being_written(
     lines: list[tuple[float, ParsedMessage]], now: float, whom: set[str]
 ) -> None:
     assert adds(*lines, now=now) == whom
+
+
+@pytest.mark.parametrize(
+    ("text", "small_talk"),
+    [
+        ("@ada hey", Intent.GREETING),
+        ("@ada ok great", Intent.ACKNOWLEDGEMENT),
+        ("@ada nice work", Intent.FILLER),
+        ("@ada thanks!", Intent.THANKS),
+        ("@ada it is slow", None),
+        ("@ada can you look?", None),
+    ],
+)
+def test_a_call_that_asks_for_nothing_begins_one_and_says_what_it_was(
+    text: str, small_talk: Intent | None
+) -> None:
+    burst = runs((0, line(text)), now=5)
+    assert burst is not None
+    assert (burst.to, burst.small_talk) == (("ada",), small_talk)
+
+
+def test_what_its_author_then_says_is_what_they_want() -> None:
+    burst = runs((0, CALL), (3, line("good morning")), now=5)
+    assert burst is not None
+    assert burst.small_talk is Intent.GREETING, "one more greeting asks for nothing either"
+    burst = runs((0, CALL), (3, line("the importer is slow")), now=5)
+    assert burst is not None
+    assert burst.small_talk is None
 
 
 def test_another_persons_line_adds_to_nothing_of_ours() -> None:

@@ -62,9 +62,39 @@ def test_it_gets_less_sure_with_time_and_is_nobody_else_s(
 @pytest.mark.spec("C2A-083")
 def test_what_an_author_adds_to_their_own_words_is_no_second_question() -> None:
     room = Talk()
-    room.line(0, "@lead hey")
+    room.line(0, "@lead staging is odd")
     # A piece of the first one: it obliges nobody anew, and is read with it.
-    assert gets(room.line(5, "staging shows an old certificate")) == ("may_respond", "buffered")
+    assert gets(room.line(5, "it shows an old certificate")) == ("may_respond", "buffered")
+
+
+@pytest.mark.spec("C2A-083")
+@pytest.mark.parametrize(
+    ("call", "then", "policy"),
+    [
+        ("@lead good morning", "the importer is slow since noon", "must_respond"),
+        ("@lead hey", "can you look at the importer", "must_respond"),
+        ("@lead ok great", "and what about the logs", "must_respond"),
+        ("@lead nice work", "now translate it to german", "must_respond"),
+        ("@lead thanks!", "could you also bump the version", "must_respond"),
+        ("@lead ok great", "the old one took an hour", "may_respond"),
+        # Whoever has thanked is done: of such lines every other is for somebody else.
+        ("@lead thanks!", "lunch was good", "must_not_respond"),
+        ("@lead ok great", "works now, thanks", "must_not_respond"),
+        ("@lead ok great", "does anyone want coffee?", "may_respond"),
+    ],
+)
+def test_what_follows_small_talk_decides_also_as_a_line_of_its_own(call: str, then: str, policy: str) -> None:
+    room = begun()
+    room.line(20, call)
+    found = room.line(24, then)
+    assert found["lead"].policy == policy
+    assert (found["worker"].policy == "may_respond") is ("anyone" in then)
+
+
+def test_after_a_minute_small_talk_calls_nobody_any_more() -> None:
+    room = Talk()
+    room.line(0, "@lead good morning")
+    assert gets(room.line(61, "lunch was good"))[0] != "must_respond"
 
 
 def test_whoever_turns_to_somebody_else_has_left_the_dialogue() -> None:

@@ -9,6 +9,7 @@ from importlib import resources
 import pytest
 
 from tacit.attention import Agent, Person, Roster
+from tacit.attention.read import small_talk
 from tacit.attention.read.calls import calls
 from tacit.attention.read.intent import of_text
 from tacit.attention.read.lexicon import LANGUAGES, MARKS, folded, languages_of
@@ -28,7 +29,7 @@ from tests.attention.corpus import (
 
 KNOWN = {"en", "de", "fr", "es", "pt", "it", "nl", "ru", "zh", "ja"}
 SECTIONS = {
-    "thanks", "acknowledged", "filler", "greeting", "safety", "approval", "blocker", "assignment", "request", "imperative",
+    *small_talk.SECTIONS, "laughter", "safety", "approval", "blocker", "assignment", "request", "imperative",
     "asking", "status", "leave", "call_off", "hold", "courtesy", "reason", "politely", "strong", "hail",
     "after_name", "before_name", "not_you", "and",
 }  # fmt: skip

@@ -102,6 +102,23 @@ def test_thanks_and_steering_are_what_they_are(text: str, rule: str) -> None:
     assert room.line(40, text)["lead"].rule("policy").name == f"matrix.{rule}"
 
 
+@pytest.mark.spec("C2A-070")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes, thanks", "ok thanks", "no thanks", "sounds good, thank you!", "ja danke", "nein danke", "oui merci", "sí gracias",
+        "sim, obrigado", "sì grazie", "ja, dankjewel", "да, спасибо", "好的，谢谢", "はい、ありがとうございます",
+    ],
+)  # fmt: skip
+def test_thanks_that_also_say_yes_or_no_are_the_answer_when_one_is_waited_for(text: str) -> None:
+    for said, data in ((f"@lead {text}", {}), (text, {}), (text, {"reply_to": "m2"})):
+        assert gets(asked().line(40, said, **data)) == ANSWERED, (said, data)
+    answered = Talk()
+    answered.line(0, "@lead please deploy the fix")
+    answered.line(10, "It is deployed.", by="lead", reply_to="m1")
+    assert gets(answered.line(40, f"@lead {text}"))[0] == "must_not_respond"
+
+
 def test_who_asked_to_wait_has_not_answered_yet() -> None:
     room = asked()
     room.line(20, "hold on")

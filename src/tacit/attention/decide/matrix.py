@@ -31,6 +31,7 @@ class Situation(StrEnum):
     WITHDRAWN = "withdrawn"
     LEAVE = "leave"
     GRATITUDE = "gratitude"
+    GREETED = "greeted"
     SAFETY = "safety"
     CANCELLATION = "cancellation"
     HOLD = "hold"
@@ -50,6 +51,7 @@ class Situation(StrEnum):
     LIKELY_CONTINUED = "likely_continued"
     ADDED = "added"
     ALONE = "alone"
+    CALLED_BEFORE = "called_before"
     LEFT = "left"
     ATTENTION_REQUEST = "attention_request"
     ATTENTION = "attention"
@@ -148,6 +150,10 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
         "C2A-067", "it is thanks, a receipt or small talk", _ME, _NOT, _SILENT, Reason.GRATITUDE,
         "@lead thanks, got it!",
     ),
+    Situation.GREETED: MatrixRow(
+        "C2A-054", "it greets the agent and asks for nothing", _ME, _MAY, _SOON, Reason.DIRECT_MENTION,
+        "@lead good morning",
+    ),
     Situation.SAFETY: MatrixRow(
         "C2A-081", "it is about safety", _ME, _MUST, _NOW, Reason.SAFETY,
         "@lead our deploy token was leaked", thread_window=True,
@@ -228,6 +234,11 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     Situation.ALONE: MatrixRow(
         "C2A-077", "its author and the agent are alone in the room, so it is said to the agent", _ME, _MUST,
         _SOON, Reason.DIRECT_MESSAGE, "(Ann and lead are the only members) write a function that sorts names",
+         thread_window=True,
+     ),
+    Situation.CALLED_BEFORE: MatrixRow(
+        "C2A-083", "its author called the agent a moment before, and now says what they want", _ME, _MUST,
+        _SOON, Reason.DIRECT_MENTION, "(to the channel, right after greeting lead) the importer is slow",
         thread_window=True,
     ),
     Situation.LEFT: MatrixRow(

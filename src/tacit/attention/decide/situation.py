@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.read.bursts import is_piece
-from tacit.c2a.vocabulary import OPEN, SOCIAL, ConversationKind, Directedness, Intent, Priority
+from tacit.c2a.vocabulary import (
+    OBLIGES_NOBODY,
+    OPEN,
+    SOCIAL,
+    ConversationKind,
+    Directedness,
+    Intent,
+    Priority,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +49,6 @@ _TO_ME_BY_INTENT: Final = {
 _STEERING: Final = frozenset({Intent.CANCELLATION, Intent.HOLD})
 """What an author says about words of their own, without naming again whom those were for."""
 _NO_ANSWER: Final = _STEERING | {Intent.THANKS, Intent.STATUS}
-_OBLIGES_NOBODY: Final = SOCIAL | {Intent.GREETING}
 
 
 def is_named(agent: str, parsed: ParsedMessage) -> bool:
@@ -157,6 +164,8 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
         return Situation.LEAVE
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
+    if intent is Intent.GREETING:
+        return Situation.GRATITUDE if parsed.by_agent else Situation.GREETED
     if parsed.receipt_wanted:
         return Situation.RECEIPT_WANTED
     if intent in _TO_ME_BY_INTENT:
@@ -184,12 +193,23 @@ def _answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
 
 
 def _added(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
-    """More of what its author has just asked: whom that called gets it, and in the open flow nobody else."""
+    """More of what its author has just said to somebody: they get it, and in the open flow nobody else.
+
+    After a call that asked for nothing the line itself may be what its author wants. Thanks end a talk: only
+    what asks goes on after them.
+    """
     if not state.adding or not is_piece(parsed):
+        return None
+    asks = parsed.intent in OPEN
+    if state.adding_to is Intent.THANKS and not asks:
         return None
     if agent not in state.adding:
         return None if parsed.conversation.thread else Situation.TO_OTHER
-    return _TO_ME_BY_INTENT[parsed.intent] if parsed.intent in _STEERING else Situation.ADDED
+    if parsed.intent in _STEERING:
+        return _TO_ME_BY_INTENT[parsed.intent]
+    if state.adding_to is Intent.GREETING or (state.adding_to is not None and asks):
+        return _TO_ME_BY_INTENT.get(parsed.intent, Situation.CALLED_BEFORE)
+    return Situation.ADDED
 
 
 def _alone(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
@@ -198,7 +218,7 @@ def _alone(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     A remark that surely goes on with their dialogue obliges nobody, as in any room. Being sent away takes a
     name.
     """
-    if agent != parsed.only_agent or parsed.intent in _OBLIGES_NOBODY:
+    if agent != parsed.only_agent or parsed.intent in OBLIGES_NOBODY:
         return None
     follows = goes_on(agent, parsed)
     if follows is not None and follows.sure and parsed.intent not in _STEERING:
@@ -244,7 +264,7 @@ def _shared(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situ
         return Situation.ATTENTION_REQUEST if parsed.intent in OPEN else Situation.ATTENTION
     if called:
         # A greeting to all wants no answer from anybody in particular.
-        return Situation.GRATITUDE if parsed.intent in _OBLIGES_NOBODY else Situation.ROLE_MENTION
+        return Situation.GRATITUDE if parsed.intent in OBLIGES_NOBODY else Situation.ROLE_MENTION
     if target.is_aimed:
         return None
     if agent in state.participants or agent in state.owners:

@@ -8,6 +8,11 @@ passed: then somebody is talking, and asks no more. It ends when somebody whom i
 answered, when another speaks to its author, who then may be answering them, when its author turns to somebody
 else or calls it off. What its author said just before the call, to nobody, belongs to it as well (`before`).
 
+A call that asks for nothing ("@ada hi", "@ada ok great") begins one too: people greet or thank, and then say
+what they want, which is asked of whoever was called. In the same chats, within the minute after a greeting
+or a receipt by name, 25 of 28 questions were for the same person, and 42 of 59 other lines; after thanks
+every other.
+
 The span is from other people's chats: of 1,778 lines without a name that followed a call by the same author
 within the minute 81 % were for whoever was called; of those a minute later 58 %; after that a fifth.
 
@@ -23,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.vocabulary import SOCIAL, AuthorKind, Intent
+from tacit.c2a.vocabulary import OBLIGES_NOBODY, SOCIAL, AuthorKind, Intent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, MutableMapping, Sequence
@@ -54,6 +59,8 @@ class Burst(msgspec.Struct, frozen=True, array_like=True):
     """When its newest line was said."""
     added: int = 0
     """How many lines without a name it has had."""
+    small_talk: Intent | None = None
+    """What it has been so far, when that asked for nothing: "@ada hi", "@ada ok great"."""
 
     def takes(self, at: Moment) -> bool:
         """Does a line of this moment still belong to it?"""
@@ -65,14 +72,12 @@ def place_key(conversation: Conversation, author: str) -> tuple[str, str]:
     return f"{conversation.id}\n{conversation.thread or ''}", author
 
 
-def adding(
+def running(
     bursts: Mapping[tuple[str, str], Burst], event: Event, author: str, conversation: Conversation, at: Moment
-) -> frozenset[str]:
-    """Whom its author has just called in the same place, if an event may be more of that."""
-    is_said = event.kind == "chat.message"
-    burst = bursts.get(place_key(conversation, author)) if is_said else None
-    takes = burst is not None and burst.takes(at)
-    return frozenset(burst.to) if burst is not None and takes else frozenset()
+) -> Burst | None:
+    """What its author is just saying in the same place, if an event may be more of that."""
+    burst = bursts.get(place_key(conversation, author)) if event.kind == "chat.message" else None
+    return burst if burst is not None and burst.takes(at) else None
 
 
 def went_on(
@@ -110,14 +115,16 @@ def said(
         return
     key = place_key(parsed.conversation, author)
     known = bursts.get(key)
-    if target.agents and parsed.intent not in APART | _ENDS:
-        bursts[key] = Burst(tuple(sorted(target.agents)), at, at)
+    if target.agents and (parsed.intent in OBLIGES_NOBODY or parsed.intent not in APART | _ENDS):
+        idle = parsed.intent if parsed.intent in OBLIGES_NOBODY else None
+        bursts[key] = Burst(tuple(sorted(target.agents)), at, at, small_talk=idle)
     elif known is not None:
         turns = target.is_aimed or parsed.nearly or parsed.asks_room
         if turns or parsed.intent in _ENDS or not known.takes(at):
             del bursts[key]
         elif parsed.intent not in APART:
-            bursts[key] = msgspec.structs.replace(known, at=at, added=known.added + 1)
+            idle = known.small_talk if parsed.intent is Intent.GREETING else None
+            bursts[key] = msgspec.structs.replace(known, at=at, added=known.added + 1, small_talk=idle)
 
 
 def _spoken_to(bursts: MutableMapping[tuple[str, str], Burst], parsed: ParsedMessage, whom: str) -> None:

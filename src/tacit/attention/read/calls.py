@@ -64,6 +64,8 @@ _BEFORE: Final = re.compile(
 _WORD: Final = re.compile(r"[\w.'-]*\w")
 _LATIN: Final = re.compile(rf"[^\W{SOLID}](?:(?:[.'-]|[^\W{SOLID}])*[^\W{SOLID}])?(?=[{SOLID}])")
 """A name that a script without spaces follows at once."""
+_LATIN_WORD: Final = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*", re.IGNORECASE | re.ASCII)
+"""A name between letters of any other script."""
 _ODD: Final = re.compile(r"[^\s:,;@?!]+")
 """A name may hold any sign, and end with one: `{k}bob-`."""
 _TITLE: Final = re.compile(in_any("title"))
@@ -125,6 +127,24 @@ def in_passing(prose: str, roster: Roster) -> frozenset[str]:
     names = roster.names
     found = names.keys() & set(_WORD.findall(prose[:_READ].casefold()))
     return frozenset(names[one] for one in found if one not in COMMON) if found else _NOBODY
+
+
+def without_any_name(prose: str, roster: Roster) -> str:
+    """A short prose without the names that stand in it, called or not; the same when there are none."""
+    if len(prose) > _READ:
+        return prose
+    for pattern in (_WORD, _LATIN_WORD):
+        left: list[str] = []
+        at = 0
+        for match in pattern.finditer(prose):
+            name = match[0].casefold()
+            if name in roster.names and name not in COMMON:
+                title = _TITLE.match(prose, match.end())
+                between = prose[at : match.start()]
+                left.append("" if at and _AND.fullmatch(between.rstrip("@\uff20")) else between)
+                at = title.end() if title is not None else match.end()
+        prose = " ".join([*left, prose[at:]])
+    return prose
 
 
 def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:

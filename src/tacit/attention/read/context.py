@@ -53,6 +53,8 @@ class ConversationState(msgspec.Struct, frozen=True):
     """Who said it; None: that follows from the event alone."""
     adding: frozenset[str] = _EMPTY
     """Agents whom the author has just called, yet to answer: a line without a name adds to that."""
+    adding_to: Intent | None = None
+    """What that call was, when it asked for nothing."""
     asked: frozenset[str] = _EMPTY
     """For an author's reply to words of their own: the agents whom those named."""
     answers: str | None = None

@@ -1,9 +1,9 @@
 """Intent: what a message wants, without a model (C2A-054, C2A-067, C2A-077, CLOWL-092).
 
 Declared intent first, then rules over the author's prose. Every rule leans the same way: what might be a
-request counts as one, and a message is thanks, a receipt or filler only when each of its clauses is. An
-agent's declared intent may lower an obligation, never raise it; a CLowl performative speaks for its
-message.
+request counts as one, and a message is thanks, a receipt or filler only when it is made of such parts from
+its first word to its last (`small_talk`). An agent's declared intent may lower an obligation, never raise
+it; a CLowl performative speaks for its message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.read.lexicon import ENGLISH, Language, Phrases, folded, languages_of
 from tacit.attention.read.orders import order_in
-from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
+from tacit.attention.read.small_talk import small_talk
+from tacit.c2a.vocabulary import OBLIGES_NOBODY, OBLIGING, SOCIAL, Intent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,11 +36,8 @@ PERFORMATIVES: Final[dict[str, Intent]] = {
 AFTER_CALL: Final = " \t\r\n.!"
 """What may stand behind a name that is called and nothing more: "@ada!"."""
 _NAMED: Final = re.compile(r"(?<!\w)@[\w.-]*\w")
-_EDGES: Final = re.compile(r"^[^\w+👍👌🙏🆗✅👀🫡:;<&…]+|[^\w+)👍👌🙏🆗✅👀🫡3…]+$")
-_EDGE: Final = " \t\"'*_~-.!?,;|/[]{}"
 _WORDS: Final = re.compile(r"\w+(?:'\w+)*")
 _WORD: Final = re.compile(r"\w")
-_EMOJI: Final = re.compile("[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+")
 _EMOJI_THANKS: Final = frozenset("🙏💐🤗")
 _EMOJI_ACK: Final = frozenset("👍👌🆗✅👀🫡☑✔")
 
@@ -97,14 +95,26 @@ def _of_plain(text: str) -> Intent:
         return _of_signs(_tidied(text))
     tidy = _tidied(text)
     words = set(_WORDS.findall(tidy))
-    for language in languages_of(text, words):
+    languages = languages_of(text, words)
+    social = small_talk(tidy, languages)
+    for language in languages:
         said = tidy if language.spaced else _MANY_SIGNS.sub(_shortened, text)
         if language.code != ENGLISH and len(said) > 2 * _READ:
             said = _ends(said, _READ)
-        found = _read(language, said, words)
+        found = _pressing(language, said, words) if social is not None else _read(language, said, words)
         if found is not None:
             return found
+    if social is not None:
+        return social.intent
     return Intent.QUESTION if "?" in tidy else Intent.PLAIN
+
+
+def thanks_and_answers(prose: str) -> bool:
+    """Do thanks also say yes, no or all right, as "ok, thanks" does? The caller knows that it is thanks."""
+    said = folded(_NAMED.sub(" ", prose)).strip()
+    tidy = _tidied(said) if len(said) <= _REMEMBERED else ""
+    talk = small_talk(tidy, languages_of(tidy, set(_WORDS.findall(tidy))))
+    return talk is not None and talk.answers
 
 
 def asks_anybody(prose: str) -> bool:
@@ -125,15 +135,10 @@ def _asks_anybody(text: str) -> bool:
 
 
 def _read(language: Language, text: str, words: set[str]) -> Intent | None:
-    """What a text in the language wants; None where the language does not know."""
-    social = _social(language, text, words)
-    asked = _asked(language, text, words)
-    if asked is not None and (
-        social is None or asked is not Intent.REQUEST or not _polite_only(language, text, words)
-    ):
+    """What a text that is no small talk wants in the language; None where the language does not know."""
+    asked = _pressing(language, text, words) or _wish(language, text, words)
+    if asked is not None:
         return asked
-    if social is not None:
-        return social
     return Intent.STATUS if language.sections["status"].pattern.match(text) else None
 
 
@@ -147,32 +152,31 @@ def _of_signs(text: str) -> Intent:
     return Intent.ACKNOWLEDGEMENT if signs & _EMOJI_ACK else Intent.FILLER
 
 
-def _asked(language: Language, text: str, words: set[str]) -> Intent | None:
-    """The strongest thing that a text asks for."""
+def _pressing(language: Language, text: str, words: set[str]) -> Intent | None:
+    """An order or a wish so pressing that no thanks beside it make small talk of the text."""
     sections = language.sections
-
-    def found(section: str) -> bool:
-        return holds(sections[section], text, words)
-
     order = order_in(language, text, words)
     if order is Intent.LEAVE_REQUEST:
         return order
-    if found("safety"):
+    if holds(sections["safety"], text, words):
         return Intent.SAFETY
     if order is not None:
         return order
-    if found("approval") or language.sections["approve_first"].pattern.match(text):
+    if holds(sections["approval"], text, words) or sections["approve_first"].pattern.match(text):
         return Intent.APPROVAL
-    question = "?" in text
-    if not question and found("blocker"):
+    if "?" not in text and holds(sections["blocker"], text, words):
         return Intent.BLOCKER
-    if found("assignment"):
-        return Intent.ASSIGNMENT
-    if found("request") or (found("imperative") and not language.sections["status"].pattern.match(text)):
+    return Intent.ASSIGNMENT if holds(sections["assignment"], text, words) else None
+
+
+def _wish(language: Language, text: str, words: set[str]) -> Intent | None:
+    """A request or a question."""
+    sections = language.sections
+    if holds(sections["request"], text, words):
         return Intent.REQUEST
-    if question or _asks_without_mark(language, text, words):
-        return Intent.QUESTION
-    return None
+    if holds(sections["imperative"], text, words) and not sections["status"].pattern.match(text):
+        return Intent.REQUEST
+    return Intent.QUESTION if "?" in text or _asks_without_mark(language, text, words) else None
 
 
 def _asks_without_mark(language: Language, text: str, words: set[str]) -> bool:
@@ -184,54 +188,6 @@ def _asks_without_mark(language: Language, text: str, words: set[str]) -> bool:
         language.sections["exclaimed"].pattern.search(text)
         or language.sections["subordinate"].pattern.match(text)
     )
-
-
-def _polite_only(language: Language, text: str, words: set[str]) -> bool:
-    """Words that look like a request inside pure thanks: "thanks for taking a look"."""
-    return not ("?" in text or holds(language.sections["strong"], text, words))
-
-
-def _social(language: Language, text: str, words: set[str]) -> Intent | None:
-    """Thanks, a receipt, filler or a greeting, when every clause is one of them."""
-    needed = language.sections["social"].words
-    if needed and needed.isdisjoint(words) and not language.sections["drawn_out"].pattern.match(text):
-        return None
-    clauses = language.sections["clauses"].pattern
-    found: set[Intent] = set()
-    start = 0
-    while start < len(text):
-        boundary = clauses.search(text, start)
-        part = text[start : boundary.start()] if boundary is not None else text[start:]
-        start = boundary.end() if boundary is not None else len(text)
-        clause = part.strip(_EDGE)
-        if not clause.isascii():
-            clause = _EDGES.sub("", clause)
-        if not clause:
-            continue
-        clause = " ".join(clause.split())
-        kind = _clause(language, clause)
-        if kind is not None:
-            found.add(kind)
-        elif not language.addresses(clause):
-            return None
-    return next((kind for kind in _SECTIONS if kind in found), None)
-
-
-_SECTIONS: Final = {
-    Intent.THANKS: "thanks",
-    Intent.GREETING: "greeting",
-    Intent.ACKNOWLEDGEMENT: "acknowledged",
-    Intent.FILLER: "filler",
-}
-"""What a clause without a wish can be; of several in a text the first here counts."""
-
-
-def _clause(language: Language, clause: str) -> Intent | None:
-    bare = clause if clause.isascii() else _EMOJI.sub("", clause).strip() or clause
-    for kind, section in _SECTIONS.items():
-        if language.sections[section].pattern.fullmatch(bare):
-            return kind
-    return None
 
 
 def performative(data: Mapping[str, Any]) -> str | None:
@@ -261,15 +217,23 @@ def weight(intent: Intent) -> int:
     return 0 if intent in SOCIAL or intent in {Intent.RECEIPT, Intent.STATUS} else 1
 
 
-def intent_of(data: Mapping[str, Any], prose: str, *, by_agent: bool) -> tuple[Intent, str]:
-    """A message's intent, and where it comes from: `clowl`, `declared` or `text`."""
+def intent_of(
+    data: Mapping[str, Any], prose: str, *, by_agent: bool, nameless: str | None = None
+) -> tuple[Intent, str]:
+    """A message's intent, and where it comes from: `clowl`, `declared` or `text`.
+
+    `nameless` is the prose without any name: small talk may hold names anywhere.
+    """
     spoken = performative(data)
     if spoken in PERFORMATIVES:
         return PERFORMATIVES[spoken], "clowl"
     said = declared(data)
-    if said is None:
-        return of_text(prose), "text"
-    if not by_agent:
+    if said is not None and not by_agent:
         return said, "declared"
     read = of_text(prose)
+    if nameless and nameless != prose and read not in OBLIGES_NOBODY and _WORD.search(nameless):
+        alone = of_text(nameless)
+        read = alone if alone in OBLIGES_NOBODY else read
+    if said is None:
+        return read, "text"
     return (said, "declared") if weight(said) <= weight(read) else (read, "text")

@@ -29,6 +29,8 @@ _COMBINING: Final = re.compile("[\u0300-\u036f\u064b-\u0652\u0670]")
 _PART: Final = re.compile(r"<([a-z_]+)>")
 _TOKEN: Final = re.compile(r"[^\W\d_]{3,}")
 _UMLAUTS: Final = {"ä": "(?:ae|a)", "ö": "(?:oe|o)", "ü": "(?:ue|u)"}
+_WORDED: Final = str.maketrans({"ä": "(a|ae)", "ö": "(o|oe)", "ü": "(u|ue)", "'": "", "\u2019": ""})
+"""How a wording is read: umlauts as people write them, and no apostrophes, as they are often left out."""
 _CLAUSE: Final = r"(?:^|[.!?;:,\n]\s*|\s[-\u2013\u2014]+\s)\W{0,3}"
 MARKS: Final = {
     **{0xFF01 + n: 0x21 + n for n in range(94)},
@@ -61,8 +63,6 @@ _ANYWHERE: Final = frozenset(
 )
 _OPENING: Final = frozenset({"question", "imperative", "status"})
 _BETWEEN: Final = {
-    ("clauses", True): r"[.!?;,\n:()]+(?=\s|$)|\s[-\u2013\u2014~]+\s",
-    ("clauses", False): r"[.!?;,\n:()~\u2026]+",
     ("order_clauses", True): r"[.!,;:\n\u2026]+|\s[-\u2013\u2014]+\s",
     ("order_clauses", False): r"[.!,;:\n~\u2026\s]+",
 }
@@ -137,14 +137,18 @@ class Language:
         pattern = f"{start}(?:{'|'.join(lines)}){end}"
         return Phrases(re.compile(pattern), folded(section.get("words", "")))
 
-    def addresses(self, clause: str) -> bool:
-        """Is the clause no more than whom it is said to, as "everyone"?"""
-        return self._people.fullmatch(clause) is not None
-
     @cached_property
-    def _people(self) -> re.Pattern[str]:
-        known = "people" in self._written.get("parts", {})
-        return re.compile(self._expression("<people>")) if known else NOTHING.pattern
+    def vocabulary(self) -> frozenset[str]:
+        """The words of its phrases and the verbs that order."""
+        verbs = " ".join(section.get("verbs", "") for section in self._sections().values())
+        return self.tokens | frozenset(folded(verbs).split())
+
+    def wordings(self, name: str) -> list[str]:
+        """The lines of one section of small talk, folded, with its parts put in (`wordings`)."""
+        section = self._sections().get(name, {})
+        lines = section.get("phrases", "").split("\n")
+        filled = [self._filled(line).translate(_WORDED) for line in lines if line]
+        return [folded(line) for line in filled]
 
     def listed(self, name: str) -> list[str]:
         """One section's phrases as expressions, as they are written and folded."""
@@ -166,14 +170,19 @@ class Language:
 
     def _expression(self, written: str) -> str:
         """A phrase with its parts put in, folded as texts are."""
+        return "".join(
+            _UMLAUTS.get(sign) or (sign if sign.isascii() else re.escape(folded(sign)))
+            for sign in self._filled(written, "?:")
+        )
+
+    def _filled(self, written: str, opening: str = "") -> str:
+        """A phrase with its parts put in, each in a bracket that opens so."""
         parts = self._written.get("parts", {})
         while match := _PART.search(written):
             if match[1] not in parts:
                 break
-            written = written.replace(match[0], f"(?:{parts[match[1]]})")
-        return "".join(
-            _UMLAUTS.get(sign) or (sign if sign.isascii() else re.escape(folded(sign))) for sign in written
-        )
+            written = written.replace(match[0], f"({opening}{parts[match[1]]})")
+        return written
 
     def _place(self, name: str, section: dict[str, str]) -> tuple[str, str]:
         """What stands around a section's phrases."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.calls import calls, in_passing
+from tacit.attention.read.calls import calls, in_passing, without_any_name
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.dialogue import Follows, follows, talking
-from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of
+from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of, thanks_and_answers
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.near_names import nearly_called, nearly_inside
@@ -100,6 +100,10 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
+    waits = state.answers is not None or bool(state.awaiting)
+    if intent is Intent.THANKS and source == "text" and waits and _answers(event, said, roster):
+        # Beside a question that waits, "ok, thanks" is its answer as much as "ok" is.
+        intent = Intent.ACKNOWLEDGEMENT
     asks_room = not by_agent and not target.is_aimed and intent in OPEN and _asks_room(event, said)
     is_open = bool(state.floor) and not (target.is_aimed or asks_room) and author.kind is AuthorKind.HUMAN
     nearly = talking(state.floor, _nearly(event, author, said, roster), state.at) if is_open else _NOBODY
@@ -162,6 +166,13 @@ def _asks_room(event: Event, said: str) -> bool:
     return asks_anybody(said)
 
 
+def _answers(event: Event, said: str, roster: Roster) -> bool:
+    """Do thanks also answer what somebody had asked? Of a message without words, whether they once did."""
+    if event.redacted is not None:
+        return event.redacted.heard.get("answers") is True
+    return thanks_and_answers(without_any_name(said, roster))
+
+
 def _heard(
     event: Event, author: Author, roster: Roster, settings: Settings
 ) -> tuple[list[str], Intent, str, str]:
@@ -178,7 +189,9 @@ def _heard(
         words += mentions.named(called, roster, vocatives=settings.vocatives)
     beside = mentions.without_names(said, called)
     by_agent = author.kind is AuthorKind.AGENT
-    return words, *intent_of(data, beside if beside.strip(AFTER_CALL) else said, by_agent=by_agent), said
+    alone = without_any_name(said, roster)
+    prose_read = beside if beside.strip(AFTER_CALL) else said
+    return words, *intent_of(data, prose_read, by_agent=by_agent, nameless=alone), said
 
 
 def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
@@ -213,6 +226,8 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
         heard["nearly"] = sorted(nearly)
     if not words and intent in OPEN and _asks_room(event, said):
         heard["room"] = True
+    if intent is Intent.THANKS and source == "text" and _answers(event, said, roster):
+        heard["answers"] = True
     if had_files(event):
         heard["files"] = True
     return Remains(left, heard)

@@ -113,7 +113,6 @@ VERSION: Final = 7
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
 _GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION, Reason.DIRECT_MESSAGE})
-"""Reasons of what names nobody in the open and is said to an agent all the same."""
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
@@ -210,6 +209,8 @@ class Attention:
         inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
         floor = self._floor(event, conversation) if replied is None else ()
+        dialogue = self.settings.dialogue
+        burst = bursts.running(self.bursts, event, author.id, conversation, at) if dialogue else None
         return ConversationState(
             conversation=conversation,
             participants=(self.participants(root) if root is not None else _EMPTY) - left,
@@ -225,11 +226,10 @@ class Attention:
             floor=floor,
             at=at,
             author=author,
-            adding=bursts.adding(self.bursts, event, author.id, conversation, at)
-            if self.settings.dialogue
-            else _EMPTY,
+            adding=frozenset(burst.to) if burst is not None else _EMPTY,
+            adding_to=burst.small_talk if burst is not None else None,
             asked=self.asking.steered(
-                event, author, at, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
+                event, author, at, conversation, replied, self._owing, by_name_only=not dialogue
             ),
             answers=answers if self.settings.dialogue else None,
         )
