@@ -173,7 +173,7 @@ async def test_a_running_agent_thinks_with_the_model_that_was_chosen_while_it_ra
     await said(anna, "brain", "medium", *at(model, "--price-in", "1", "--price-out", "10"))
     times = [{"date": _next_friday(), "from": "18:00", "to": "22:00"}]
     model.follow(Arranger({"times": times}, Tokens(1000, 100, 0)))
-    thread = (await said(anna, "ask", "let us eat with ben when the week is over, after dark"))["thread_id"]
+    thread = (await said(anna, "ask", "let us eat with ben when the week has ended, after dark"))["thread_id"]
     for one in people:
         asked = await asyncio.to_thread(one.question, "consent")
         await said(one, "answer", asked["question_id"], *shared(asked))

@@ -169,5 +169,5 @@ def test_nothing_in_the_folder_where_a_hub_is_started_is_run(
 def test_every_child_is_started_in_one_way() -> None:
     source = Path(tacit.__path__[0])
     starting = [path for path in source.rglob("*.py") if "sys.executable" in path.read_text("utf-8")]
-    # The catalogue's is shown to people, who type it.
-    assert {path.name for path in starting} == {"own_program.py", "catalogue.py"}
+    # The hint is shown to people, who type it.
+    assert {path.name for path in starting} == {"own_program.py", "install_hint.py"}

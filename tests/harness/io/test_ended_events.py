@@ -23,9 +23,12 @@ async def test_what_we_deferred_ourselves_is_no_repeat_when_it_comes_again(effec
     harness = object.__new__(Harness)
     harness._known = {"e1": ("waiting", "buffered", "must_respond")}
     harness._context = SimpleNamespace(write=write)  # type: ignore[assignment]
+    settled: list[str] = []
+    harness._permissions = SimpleNamespace(settled=settled.append)  # type: ignore[assignment]
     event = delivery("e1")
     assert harness._is_repeat(event) is True
     await harness._persist([effect], Moment(1), None)
     assert harness._known["e1"] == (state, "buffered", "must_respond")
     assert harness._is_repeat(event) is repeat
     assert harness._is_repeat(delivery("e2")) is False
+    assert settled == ["e1"], "what a person was asked about it is over too"
