@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +101,16 @@ def shares_all(stage: AgentStage, who: Any) -> None:
     question = stage.question(who, "consent")
     given = {one["field"]: None if one["values"] else "something" for one in question["fields"]}
     stage.do(who.answer(question["question_id"], Answer(share=given)))
+
+
+async def tried_to_undo(stage: AgentStage, thread_id: str, tries: int) -> None:
+    """Wait until an action of Anna's was tried so often to be undone, and let the pause after that pass."""
+    threads = stage.anna.journal.book.threads
+    async with asyncio.timeout(PATIENCE / 1000):
+        while all(action.undo_tries < tries for action in threads[thread_id].proposal.actions):
+            await asyncio.sleep(0.02)
+    stage.both.relay.clock.ahead += 31 * SECOND
+    stage.anna.woken.set()
 
 
 def proposed(stage: AgentStage, page: Page) -> str:
@@ -230,6 +241,8 @@ def test_what_could_not_be_undone_waits_until_the_owner_has_seen_to_it(
     card(page, "checkpoint").get_by_role("button", name="Yes, agreed").click()
     theirs = stage.question(stage.ben, "checkpoint")
     stage.do(stage.ben.answer(theirs["question_id"], Answer(confirm=True)))
+    for tries in (1, 2):
+        stage.do(tried_to_undo(stage, thread_id, tries))
     failure = card(page, "failure")
     expect(failure).to_contain_text("could not be undone")
     failure.get_by_role("button", name="I have seen to it").click()
@@ -237,7 +250,6 @@ def test_what_could_not_be_undone_waits_until_the_owner_has_seen_to_it(
     said = [one for one, _ in stage.anna.journal.records("x.a2acp.answered")]
     assert said[-1].choice == "dismiss"
     stage.do(stage.anna.set_to("handlers", {}))
-    del thread_id
 
 
 @pytest.mark.spec("A2ACP-131")

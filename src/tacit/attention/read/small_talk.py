@@ -128,6 +128,7 @@ class _Reader:
             self.wordings.add(language.wordings(name), mark)
         self._laughter = language.sections["laughter"].pattern
         self._status = language.sections["status"].pattern
+        self._orders = language.sections["imperative"].pattern
         self._language = language
         self._english = _reader_of(LANGUAGES[0]) if language.code != ENGLISH and language.spaced else None
         self._spelt = lru_cache(maxsize=_REMEMBERED)(self._spelt_right)
@@ -264,6 +265,7 @@ class _Reader:
         return (
             line.opens(place)
             and self._status.match(line.said[begin:stop]) is not None
+            and self._orders.search(line.said[begin:stop]) is None
             and self._rest(line, place, limit, _OWN) is not None
         )
 
