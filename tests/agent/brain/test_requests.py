@@ -34,6 +34,10 @@ def utc(found: Goal) -> list[str]:
     [
         ("dinner with Bob on Friday", "dinner", 90, ["03-27T17:30/03-27T22:00"]),
         ("Dinner with Bob on Friday at 8", "dinner", 90, ["03-27T20:00/03-27T21:30"]),
+        ("a dinner between me and Bob on Friday at 8", "dinner", 90, ["03-27T20:00/03-27T21:30"]),
+        ("dinner with my sister Nell on Friday at 8", "dinner", 90, ["03-27T20:00/03-27T21:30"]),
+        ("ask Bob's assistant for dinner on Friday at 8", "dinner", 90, ["03-27T20:00/03-27T21:30"]),
+        ("meet Bob today at 6pm for a drink", "drinks", 120, ["03-23T18:00/03-23T20:00"]),
         ("supper with Bob tonight", "dinner", 90, ["03-23T17:30/03-23T22:00"]),
         ("arrange lunch with Bob next Wednesday", "lunch", 60, ["04-01T10:30/04-01T13:30"]),
         ("breakfast with Bob on Thursday", "breakfast", 60, ["03-26T07:00/03-26T11:00"]),

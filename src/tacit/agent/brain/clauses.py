@@ -108,7 +108,8 @@ class Clauses:
 
 def _frames(clause: Clause, item: Day, joined: set[str]) -> bool:
     """`Wednesday evening next week`: the week belongs to the day before the time."""
-    return item.kind in {FRAME, COUNTED} and clause.days[-1].kind == WEEKDAY and not joined
+    is_beside = not joined - _COMMAS
+    return item.kind in {FRAME, COUNTED} and clause.days[-1].kind == WEEKDAY and is_beside
 
 
 def _add_day(clause: Clause, item: Day, joined: set[str]) -> None:
@@ -267,10 +268,14 @@ def _days(clause: Clause, frame: Circumstances) -> list[tuple[date, bool]]:
     """The days of a clause, and whether the same weekday a week later would do as well."""
     if clause.days:
         found: dict[date, bool] = {}
-        for day in clause.days:
+        for place, day in enumerate(clause.days):
             for each in day.dates:
                 repeats = day.kind == WEEKDAY and len(day.dates) == 1 and each == frame.today
-                found[each] = found.get(each, True) and repeats
+                # "Tuesday, Wednesday or Thursday", said on a Thursday: the list goes on in order.
+                if repeats and any(before.dates[0] > each for before in clause.days[:place]):
+                    found.setdefault(zones.later(each, 7), False)
+                else:
+                    found[each] = found.get(each, True) and repeats
         return sorted(found.items())
     week = [zones.later(frame.today, offset) for offset in range(8)]
     if all(isinstance(item, Part) for group in clause.groups for item in group):

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 _TO: Final = frozenset({"to", "until", "till", "-", "–", "—"})  # noqa: RUF001 - dashes as people write them
 _AFTER: Final = (
     ("no", "earlier", "than"), ("not", "before"), ("not", "earlier", "than"), ("any", "time", "after"),
-    ("anytime", "after"), ("starting", "at"), ("starting", "from"), ("from", "around"), ("after",), ("from",),
-    ("since",),
+    ("anytime", "after"), ("starting", "from"), ("from", "around"), ("after",), ("from",), ("since",),
 )  # fmt: skip
 _BEFORE: Final = (
     ("no", "later", "than"), ("not", "later", "than"), ("not", "after"), ("any", "time", "before"),
@@ -67,6 +66,7 @@ def clock(sentence: Sentence, at: int, *, beside_day: bool, behind_clock: bool) 
 
 def _plain(sentence: Sentence, at: int, *, beside_day: bool) -> Found | None:
     place, told, about = at, beside_day, False
+    place += sentence.word(place) in {"starting", "beginning"} and sentence.word(place + 1) in {"at", "@"}
     if sentence.word(place) in {"at", "@"}:
         place, told = place + 1, True
     if sentence.word(place) in _ABOUT:

@@ -22,6 +22,13 @@ _NO_OBJECTS: Final = frozenset(
      "back", "around", "between", "during", "regarding", "re", "again", "or", "how", "why"}
 )  # fmt: skip
 """Words that follow such a verb and name nobody."""
+_BETWEEN_US: Final = (("between", "me", "and"), ("between", "us", "and"), ("between", "myself", "and"))
+_RELATIONS: Final = frozenset(
+    {"sister", "brother", "mother", "father", "mum", "mom", "dad", "wife", "husband", "partner", "boyfriend",
+     "girlfriend", "son", "daughter", "cousin", "aunt", "uncle", "grandma", "grandpa", "granny", "boss",
+     "colleague", "friend", "neighbour", "neighbor", "flatmate", "mate"}
+)  # fmt: skip
+_AGENTS: Final = frozenset({"assistant", "agent"})
 _KIN: Final = frozenset({"my", "our", "the"})
 _ALL: Final = frozenset({"everyone", "everybody", "all", "them", "group", "gang", "guys", "team", "lot"})
 _NO_NAMES: Final = _ALL | frozenset(
@@ -47,7 +54,7 @@ def read_names(wish: Wish, led_by: str = "with") -> None:
     known = wish.addressees.names
     named = [at for at, word in enumerate(wish.words) if bare(word) in known]
     for at in named:
-        wish.use(at, at + 1)
+        _use_name(wish, at, at + 1)
     if wish.addressees.several:
         for at, word in enumerate(wish.words):
             if word in _ALL:
@@ -76,10 +83,22 @@ def _read_unknown(wish: Wish, led_by: str) -> None:
         if not (capital if wish.addressees.names else capital or _is_led(wish, at, led_by)):
             continue
         end = at + 1
-        if capital and end < len(wish.words) and wish.touches(end) and _may_name(wish, end):
+        leads = capital or wish.words[at] in _RELATIONS
+        if leads and end < len(wish.words) and wish.touches(end) and _may_name(wish, end):
             end += is_capital(wish, end)
-        wish.use(at, end)
+        _use_name(wish, at, end)
         return
+
+
+def _use_name(wish: Wish, at: int, end: int) -> None:
+    """A name, with who they are to the owner: `my sister Nell`, `between me and Ben`, `Ben's assistant`."""
+    start = at - (at > 0 and wish.words[at - 1] in _RELATIONS)
+    for words in _BETWEEN_US:
+        if wish.words[max(start - len(words), 0) : start] == words:
+            start -= len(words)
+    if wish.words[end - 1].endswith("'s") and wish.words[end : end + 1] and wish.words[end] in _AGENTS:
+        end += 1
+    wish.use(start, end)
 
 
 def _may_name(wish: Wish, at: int) -> bool:

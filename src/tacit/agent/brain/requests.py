@@ -199,7 +199,8 @@ def _event(wish: Wish) -> _Meeting | None:
     """What is to be arranged; a word that names no kind of event beside one that does is passed over."""
     named = occasions.named(wish.words)
     strong = [each for each in named if not each.weak and each.event.name not in occasions.GENERAL]
-    strong = strong or [each for each in named if not each.weak] or named[:1]
+    telling = [each for each in named if each.event.name not in occasions.GENERAL and not each.is_verb]
+    strong = strong or [each for each in named if not each.weak] or telling[:1] or named[:1]
     for each in named:
         if each.event.name in occasions.GENERAL or each.event is strong[0].event or each.is_verb:
             wish.use(each.start, each.end)
