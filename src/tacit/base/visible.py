@@ -1,9 +1,9 @@
 """Text for somebody who decides: what nobody would see is shown as its code, such as `⟨U+202E⟩` (C2A-207).
 
 A card, a question of consent or a file's name must not look like another text than the one that is meant. So
-marks of direction, controls, zero-width characters, tags, private characters and spaces other than the
-ordinary one are written out, and so are blank lines and runs of spaces that would push a part out of sight,
-letters of another script in a Latin word, and forms that only look like what is on a keyboard.
+marks of direction, controls, zero-width characters, tags, private characters, strokes through letters and
+spaces other than the ordinary one are written out, and so are blank lines and runs of spaces that would push a
+part out of sight, letters of another script in a Latin word, and forms that only look like what is on a keyboard.
 What a script or an emoji needs stays where it needs it: joiners between letters of scripts that join and
 between pictures, one selector behind a picture, the wide space between wide letters, a few marks on a letter.
 
@@ -17,8 +17,8 @@ import re
 from typing import Final
 
 HIDDEN: Final = (
-    "0000-0009 000B-001F 007F-00A0 00AD 034F 061C 115F-1160 1680 17B4-17B5 180B-180F 2000-200F 2028-202F "
-    "205F-206F 2800 3000 3164 D800-F8FF FDD0-FDEF FE00-FE0F FEFF FFA0 FFF0-FFFC FFFE-FFFF 13430-13440 16FE4 "
+    "0000-0009 000B-001F 007F-00A0 00AD 0334-0338 034F 061C 115F-1160 1680 17B4-17B5 180B-180F 2000-200F "
+    "2028-202F 205F-206F 20D2-20D3 20D8-20DA 20E0 20E5-20E6 20EA-20EB 2800 3000 3164 D800-F8FF FDD0-FDEF FE00-FE0F FEFF FFA0 FFF0-FFFC FFFE-FFFF 13430-13440 16FE4 "
     "1BCA0-1BCA3 1D159 1D173-1D17A E0000-10FFFF"
 )
 """Shown as codes, unless one of the rules below keeps them. A line break is kept or not by who asks."""
