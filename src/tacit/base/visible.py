@@ -2,10 +2,11 @@
 
 A card, a question of consent or a file's name must not look like another text than the one that is meant. So
 marks of direction, controls, zero-width characters, tags, private characters, strokes through letters and
-spaces other than the ordinary one are written out, and so are blank lines and runs of spaces that would push a
-part out of sight, letters of another script in a Latin word, and forms that only look like what is on a keyboard.
-What a script or an emoji needs stays where it needs it: joiners between letters of scripts that join and
-between pictures, one selector behind a picture, the wide space between wide letters, a few marks on a letter.
+spaces other than the ordinary one are written out, and so are blank lines and runs of spaces that would push
+a part out of sight, letters of another script in a Latin word, and forms that only look like what is on a
+keyboard. What a script or an emoji needs stays where it needs it: joiners between letters of scripts that
+join and between pictures, one selector behind a picture, the wide space between wide letters, a few marks on
+a letter.
 
 The page has the same rule over the same table (`web/src/text/visible.ts`); `web/test/visible.json` holds
 what both are held to. Pure; no table of Unicode's is asked, so that every version draws alike.
@@ -18,8 +19,8 @@ from typing import Final
 
 HIDDEN: Final = (
     "0000-0009 000B-001F 007F-00A0 00AD 0334-0338 034F 061C 115F-1160 1680 17B4-17B5 180B-180F 2000-200F "
-    "2028-202F 205F-206F 20D2-20D3 20D8-20DA 20E0 20E5-20E6 20EA-20EB 2800 3000 3164 D800-F8FF FDD0-FDEF FE00-FE0F FEFF FFA0 FFF0-FFFC FFFE-FFFF 13430-13440 16FE4 "
-    "1BCA0-1BCA3 1D159 1D173-1D17A E0000-10FFFF"
+    "2028-202F 205F-206F 20D2-20D3 20D8-20DA 20E0 20E5-20E6 20EA-20EB 2800 3000 3164 D800-F8FF FDD0-FDEF "
+    "FE00-FE0F FEFF FFA0 FFF0-FFFC FFFE-FFFF 13430-13440 16FE4 1BCA0-1BCA3 1D159 1D173-1D17A E0000-10FFFF"
 )
 """Shown as codes, unless one of the rules below keeps them. A line break is kept or not by who asks."""
 TWINS: Final = "01C3 037E 2010-2011 2024 2044 2215 2236 29F8 A789-A78A 1D400-1D7FF"

@@ -9,14 +9,18 @@ import pytest
 from tests.agent.arrangements import pair, people, registered, share
 from tests.agent.calendars import radicale
 from tests.agent.calendars.texts import calendar, event
-from tests.agent.scenarios.booking import YES, checkpoint
+from tests.agent.scenarios.booking import YES, checkpoint, proposed, until
 from tests.relay_support import Relay
 
-from tacit.agent.io import calls, programs
+from tacit.agent.calendars.busy import CalendarUnreadable
+from tacit.agent.io import calls, carrying, programs
 from tacit.agent.io.agent import PAUSE, Agent
 from tacit.agent.io.notices import NOTICES
+from tacit.agent.io.outside import OWN_CALENDAR
 from tacit.agent.io.unreadable import CODE
+from tacit.agent.spans import Span
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.base.moment import Moment
 from tacit.base.strict_json import parse
 
 WEDDING = calendar(event("DTSTART:20260327T160000Z", "DTEND:20260327T235900Z", uid="wedding"))
@@ -196,6 +200,28 @@ async def test_a_yes_is_not_taken_while_a_calendar_cannot_be_read(tmp_path):
             await ben.answer(question["question_id"], YES)
         path.write_bytes(EMPTY)
         await ben.answer(question["question_id"], YES)
+
+
+@pytest.mark.spec("A2ACP-077", "A2ACP-224")
+async def test_the_agents_own_calendar_once_written_is_not_empty_when_its_file_is_gone(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        thread = await proposed(both, anna, ben, DINNER)
+        for who in (anna, ben):
+            asked = await checkpoint(both, who, thread)
+            await who.answer(asked["question_id"], YES)
+        await until(both, thread, "COMPLETED")
+        path = tmp_path / "anna" / OWN_CALENDAR
+        written = path.read_bytes()
+        assert written.count(b"BEGIN:VEVENT") == 1
+        assert carrying.saved(tmp_path / "anna")[OWN_CALENDAR] == written
+
+        path.unlink()
+        [own] = (await anna.calendars())["calendars"]
+        assert (own["name"], own["readable"]) == (OWN_CALENDAR, False)
+        with pytest.raises(CalendarUnreadable):
+            await anna.slot_free(Span(anna.clock.now(), Moment(anna.clock.now() + PAUSE)), thread)
+        path.write_bytes(written)
+        assert (await anna.calendars())["calendars"][0]["readable"]
 
 
 async def test_a_program_hears_that_a_calendar_cannot_be_read_and_not_which(tmp_path):

@@ -38,7 +38,7 @@ from tacit.agent.io import erasing, guests, setting_up, spaces, unreadable
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
-from tacit.agent.io.outside import Outside
+from tacit.agent.io.outside import OWN_BEGUN, Outside
 from tacit.agent.io.setting_values import SettingValues
 from tacit.agent.io.taking import Taking
 from tacit.agent.io.thinking import THOUGHT
@@ -471,6 +471,8 @@ class Agent(Taking):
 
     async def _carry_out(self, thread_id: str, deed: actions.Deed, *, undoing: bool) -> bool:
         handler = self.outside.handler(deed.action)
+        if not undoing and self.outside.begins_own(deed.action):
+            await self.set_to(OWN_BEGUN, True)
         if handler is None:
             result = actions.Result(actions.FAILED, "no such action is set up here any more")
         else:

@@ -1,8 +1,8 @@
-"""An agent's journal and vault in its backup, and out of it again (A2ACP-224, A2ACP-225).
+"""An agent's journal, vault and own calendar in its backup, and out of it again (A2ACP-224, A2ACP-225).
 
-Both are of one moment, since they lie in one file; and read while the post's file is locked for writing, so
-that what the post calls handled is in the journal. A restored journal says the same records at the same
-moments, as events of its own.
+The first two are of one moment, since they lie in one file; and read while the post's file is locked for
+writing, so that what the post calls handled is in the journal. A restored journal says the same records at
+the same moments, as events of its own.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import msgspec
 
 from tacit.agent.io import vault
 from tacit.agent.io.journal import GROUP, Decide, Journal
+from tacit.agent.io.outside import OWN_CALENDAR
 from tacit.agent.io.paths import journal_file
 from tacit.agent.threads import fold
 from tacit.base.errors import Refused
+from tacit.base.io.private_file import write_private
 from tacit.base.io.sqlite import connect
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
@@ -34,13 +36,16 @@ TOGETHER: Final = 200
 
 
 def saved(folder: Path) -> dict[str, Any]:
-    """The journal's events and the vault's values, as parts of a backup."""
+    """The journal's events, the vault's values and the agent's own calendar, as parts of a backup."""
     if not journal_file(folder).exists():
         return {}
     connection = connect(journal_file(folder), readonly=True)
+    own = folder / OWN_CALENDAR
+    entered = {OWN_CALENDAR: own.read_bytes()} if own.exists() else {}
     try:
         connection.execute("BEGIN")
-        return {JOURNAL: list(upkeep.events_on(connection, GROUP)), VAULT: vault.rows_of(connection)}
+        events = list(upkeep.events_on(connection, GROUP))
+        return {JOURNAL: events, VAULT: vault.rows_of(connection), **entered}
     finally:
         connection.close()
 
@@ -57,6 +62,8 @@ def restore_journal(folder: Path, content: dict[str, Any], *, clock: Clock, entr
         return 0
     if journal_file(folder).exists():
         raise Refused("other_identity", "this folder already has a journal; choose an empty --data")
+    if OWN_CALENDAR in content:
+        write_private(folder / OWN_CALENDAR, content[OWN_CALENDAR])
     journal = Journal(folder, clock=clock, entropy=entropy)
     try:
         found = [one for one in map(decode, kept) if fold.decoded(one.kind, one.data) is not None]

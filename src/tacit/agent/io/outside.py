@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock
 
 OWN_CALENDAR: Final = "calendar.ics"
+OWN_BEGUN: Final = "own_calendar_begun"
+"""The setting that says that the agent's own calendar has a file."""
 CALENDAR: Final = "calendar"
 
 
@@ -109,9 +111,22 @@ class Outside:
         return str(self.profile().get("timezone") or "UTC")
 
     def _own(self) -> IcsFile:
-        """The agent's own calendar, for owners who have added none that may be written."""
+        """The agent's own calendar, for owners who have added none that may be written.
+
+        Empty without a file, until the first entry was written; from then on a missing file is unreadable.
+        """
         path = self._folder / OWN_CALENDAR
-        return IcsFile(path, zone=self.zone(), ours=True, turn=self._turn(path))
+        begun = bool(self._setting(OWN_BEGUN))
+        return IcsFile(path, zone=self.zone(), write=True, ours=not begun, turn=self._turn(path))
+
+    def begins_own(self, action: str) -> bool:
+        """Whether an action writes the first entry into the agent's own calendar; then its file is there."""
+        definition = self._definition(action)
+        named = definition is not None and definition.get("calendar") == OWN_CALENDAR
+        if not named or self._setting(OWN_BEGUN):
+            return False
+        self._own().begin()
+        return True
 
     def _turn(self, path: Path) -> asyncio.Lock:
         """Whose turn it is to change a file: actions of several threads are carried out at the same time."""
@@ -167,20 +182,25 @@ class Outside:
         written = (name for name, one in self.calendar_definitions().items() if one.get("write"))
         return next(written, OWN_CALENDAR)
 
+    def _definition(self, action: str) -> Fields | None:
+        """What the owner said of an action; entries go into a calendar also where nothing was said."""
+        definition = self.handlers().get(action)
+        if action == CALENDAR and definition is None:
+            return {"kind": "calendar", "calendar": self._writable()}
+        return definition
+
     def handler(self, action: str) -> Handler | None:
         """Who carries out an action; None when nobody does."""
-        found = self.handlers().get(action)
-        if action == CALENDAR and found is None:
-            found = {"kind": "calendar", "calendar": self._writable()}
-        match found:
+        definition = self._definition(action)
+        match definition:
             case {"kind": "calendar", "calendar": str(name)} if name in (sources := self._sources()):
                 return CalendarHandler(name, sources[name], entry, self._clock)
             case {"kind": "webhook", "url": str(url)}:
                 return WebhookHandler(url, self._session())
-            case {"kind": "command", "argv": _}:
-                argv = cast("list[Any]", found["argv"])
+            case {"kind": "command", "argv": argv}:
+                words = cast("list[Any]", argv)
                 return CommandHandler(
-                    [str(one) for one in argv], reversible=bool(found.get("reversible", True))
+                    [str(word) for word in words], reversible=bool(definition.get("reversible", True))
                 )
             case _:
                 return None

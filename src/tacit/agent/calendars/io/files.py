@@ -73,6 +73,11 @@ class IcsFile:
         async with self._turn:
             return await asyncio.to_thread(self._remove, checked_name(name))
 
+    def begin(self) -> None:
+        """Have the file there, empty if it is new."""
+        if not self._path.exists():
+            self._replace(_EMPTY)
+
     def _busy(self, asked: Span) -> Busy:
         return read_busy(self._text(), asked, self._zone, owners=self._owners)
 
