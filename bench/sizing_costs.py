@@ -273,9 +273,11 @@ class Present:
         """Nobody."""
         return {}
 
-    def statuses(self, _group_id: str) -> dict[str, tuple[str, str]]:
-        """Of nobody."""
-        return {}
+    def statuses(self, group_id: str) -> dict[str, tuple[str, str]]:
+        """What each agent does."""
+        return {link.session: (link.status, link.detail) for link in self.links(group_id)}
+
+    statuses_here = statuses
 
     def connected_elsewhere(self, *_: Any) -> None:
         """No earlier connection of theirs is here."""

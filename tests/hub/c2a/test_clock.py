@@ -74,7 +74,11 @@ async def test_a_clock_that_is_set_a_day_ahead_and_back_moves_no_deadline(tmp_pa
         machine.set(-DAY)
         third = await stage.tell("@ann and which path?")
         assert await escalated(stage, first) == []
-        assert (await stage.get("/v1/status")).body["clock"] == {"ahead_s": 12.0, "jumps": 2}
+        assert (await stage.get("/v1/status")).body["clock"] == {
+            "ahead_s": 12.0,
+            "jumps": 2,
+            "doubt": "",
+        }
         machine.go_on(200)
         assert await escalated(stage, first) == ["ben"]
         assert await escalated(stage, third) == []
