@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tacit.base.connections import Connections, Seen, SocketLimits, network_of
+from tacit.base.connections import Connections, Seen, SocketLimits
 
 LIMITS = SocketLimits(
     guests=4,
@@ -24,22 +22,6 @@ def entered(*names: str, address: str = "127.0.0.1") -> Connections[str]:
     for name in names:
         assert connections.enter(name, address, 0.0) is None
     return connections
-
-
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
-        ("192.0.2.7", "192.0.2.7"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("127.0.0.1", ""),
-        ("::1", ""),
-        ("", ""),
-    ],
-)
-def test_what_counts_as_one_address(address: str, network: str) -> None:
-    assert network_of(address) == network
 
 
 def test_for_one_guest_too_many_from_an_address_its_oldest_goes() -> None:

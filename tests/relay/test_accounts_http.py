@@ -336,7 +336,8 @@ async def test_behind_a_proxy_each_caller_has_its_own_allowance_and_the_numbers_
 
     limits = Limits(lookups_per_minute=3)
     for believed in (True, False):
-        async with Relay(tmp_path / str(believed), limits=limits, behind_proxy=believed) as relay:
+        proxies = ("127.0.0.1",) if believed else ()
+        async with Relay(tmp_path / str(believed), limits=limits, trusted_proxies=proxies) as relay:
             statuses = []
             for caller in range(6):
                 headers = {"X-Forwarded-For": f"6.6.6.6, 10.0.0.{caller}"}

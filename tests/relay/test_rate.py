@@ -1,5 +1,6 @@
 import pytest
 
+from tacit.base.callers import bounds_of
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.rate import ConcurrencyLimit, PerMinute, Reputation, first_contact_wait
@@ -42,12 +43,13 @@ def test_a_new_recipient_waits_until_the_oldest_of_the_last_is_an_hour_past():
 
 def test_places_are_few_few_for_each_and_given_back():
     limit = ConcurrencyLimit(most=3, most_each=2)
-    with limit.slot("a"), limit.slot("a"):
-        with pytest.raises(Refused), limit.slot("a"):
+    a, b, c = (bounds_of(f"192.0.2.{number}") for number in range(3))
+    with limit.slot(a), limit.slot(a):
+        with pytest.raises(Refused), limit.slot(a):
             pass
-        with limit.slot("b"), pytest.raises(Refused), limit.slot("c"):
+        with limit.slot(b), pytest.raises(Refused), limit.slot(c):
             pass
-        with limit.slot("c"):
+        with limit.slot(c):
             pass
     assert not limit._taken
 

@@ -12,15 +12,15 @@ Time is an argument, and connections are whatever the caller has for them. Nothi
 
 from __future__ import annotations
 
-import ipaddress
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tacit.base.callers import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-_NETWORK: Final = 64
 C = TypeVar("C", bound="Hashable")
 
 
@@ -64,21 +64,6 @@ class _Entry:
     requests: int = 0
     unsent: int = 0
     unread_since: float | None = None
-
-
-def network_of(address: str) -> str:
-    """What counts as one address; empty for this machine, which may be a proxy for many."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return ""
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    if found.is_loopback:
-        return ""
-    if isinstance(found, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((found, _NETWORK), strict=False))
-    return str(found)
 
 
 class Connections(Generic[C]):

@@ -9,6 +9,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.base.callers import Bound
 
 
 @dataclass(slots=True)
@@ -59,3 +65,8 @@ class TokenBuckets:
         else:
             self._buckets.move_to_end(key)
         return bucket.take(now, rate=self._rate * share, burst=self._burst * share, count=count)
+
+    def take_each(self, bounds: Iterable[Bound], now: float, *, share: float = 1.0) -> float:
+        """One token of each bound on a caller; how long until there was one of the first that had none."""
+        waits = (self.take(bound.key, now, share=bound.share * share) for bound in bounds)
+        return next((wait for wait in waits if wait), 0.0)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import uvloop
 
+from tacit.base import callers
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import Moment, rfc3339
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from tacit.relay.io.jetstream.opening import RelayStream
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_THIS_MACHINE: Final = ("127.0.0.0/8", "::1")
 
 
 def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,7 +69,14 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     "--mail", default="log", show_default=True, help="`log`, or smtp(s)://user:password@host?from=A."
 )
 @click.option("--open-federation", is_flag=True, help="Talk to every relay that is not denied.")
-@click.option("--behind-proxy", is_flag=True, help="Believe the proxy's X-Forwarded-For about callers.")
+@click.option(
+    "--trust-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Believe this proxy (address or network) about who calls.",
+)
+@click.option("--behind-proxy", is_flag=True, help="Believe a proxy on this machine about who calls.")
 @click.option("--packets-per-minute", default=60, show_default=True, help="Rate limit for each sender.")
 @click.option("--burst", default=120, show_default=True, help="How much of the rate may come at once.")
 @click.option(
@@ -146,11 +155,16 @@ def _settings(**options: Any) -> Settings:
             new_recipients_per_hour=options["new_recipients_per_hour"],
         ),
         open_federation=options["open_federation"],
-        behind_proxy=options["behind_proxy"],
+        trusted_proxies=_proxies(options["trusted_proxies"], on_this_machine=options["behind_proxy"]),
         tls=tls,
         trust=_trust(options["trust"]),
         scheme=scheme,
     )
+
+
+def _proxies(named: tuple[str, ...], *, on_this_machine: bool) -> tuple[str, ...]:
+    callers.check_networks(named, "--trust-proxy")
+    return (*named, *(_THIS_MACHINE if on_this_machine else ()))
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

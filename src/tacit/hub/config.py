@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from tacit.base.callers import check_networks
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
 from tacit.hub.quotas import QuotaLimits
@@ -152,11 +153,7 @@ class HubConfig:
             raise Refused("invalid_request", "--public-url is https://NAME, without a path")
         if self.local_trust and (self.public_url or self.trusted_proxies):
             raise Refused("invalid_request", "--local-trust is for this machine alone, not behind a proxy")
-        for one in self.trusted_proxies:
-            try:
-                ipaddress.ip_network(one)
-            except ValueError:
-                raise Refused("invalid_request", "--trust-proxy takes an address or a network") from None
+        check_networks(self.trusted_proxies, "--trust-proxy")
         if self.local_trust and self.crew:
             raise Refused(
                 "invalid_request",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.callers import Bound, bounds_of
 from tacit.base.errors import Refused
 from tacit.base.token_bucket import TokenBuckets
 
@@ -30,8 +31,15 @@ class RateLimit:
 
     def take(self, key: str, now: float) -> None:
         """Count one request; refuses when the bucket is empty."""
+        self._take((Bound(key, 1.0),), now)
+
+    def take_from(self, remote: str | None, now: float) -> None:
+        """Count one request of somebody who is known by a network address alone."""
+        self._take(bounds_of(remote), now)
+
+    def _take(self, bounds: tuple[Bound, ...], now: float) -> None:
         share = max(self._least, 1.0 / self.nodes())
-        wait = self._buckets.take(key, now, share=share)
+        wait = self._buckets.take_each(bounds, now, share=share)
         if wait:
             raise Refused(
                 "rate_limited",

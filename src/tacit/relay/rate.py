@@ -21,6 +21,8 @@ from tacit.wire import codes
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from tacit.base.callers import Bound
+
 START: Final = 50
 POOR: Final = 20
 _MOST: Final = 100_000
@@ -37,12 +39,19 @@ class PerMinute:
 
     def take(self, key: str, now: Moment, *, count: int = 1, share: float = 1.0) -> int:
         """0 when `count` tokens were taken, else the seconds until they would be there."""
-        wait = self._buckets.take(key, now, count=count, share=share)
-        return int(wait / SECOND) + 1 if wait else 0
+        return _seconds(self._buckets.take(key, now, count=count, share=share))
+
+    def take_each(self, bounds: tuple[Bound, ...], now: Moment) -> int:
+        """The same for somebody who is known by a network address alone."""
+        return _seconds(self._buckets.take_each(bounds, now))
+
+
+def _seconds(wait: float) -> int:
+    return int(wait / SECOND) + 1 if wait else 0
 
 
 class ConcurrencyLimit:
-    """At most so many at once, and so many for each key.
+    """At most so many at once, and so many for each source.
 
     For work that takes memory before it is known whose it is.
     """
@@ -50,20 +59,27 @@ class ConcurrencyLimit:
     def __init__(self, *, most: int, most_each: int) -> None:
         self._most = most
         self._most_each = most_each
+        self._now = 0
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def slot(self, key: str) -> Generator[None]:
+    def slot(self, bounds: tuple[Bound, ...]) -> Generator[None]:
         """Hold a slot, or `Refused` when none is free."""
-        if self._taken.total() >= self._most or self._taken[key] >= self._most_each:
+        if self._now >= self._most or any(
+            self._taken[bound.key] >= self._most_each * bound.share for bound in bounds
+        ):
             raise Refused(codes.RATE_LIMITED, "too many at once", row="A2ACP-256", details={"retry_after": 5})
-        self._taken[key] += 1
+        keys = [bound.key for bound in bounds]
+        self._now += 1
+        self._taken.update(keys)
         try:
             yield
         finally:
-            self._taken[key] -= 1
-            if not self._taken[key]:
-                del self._taken[key]
+            self._now -= 1
+            self._taken.subtract(keys)
+            for key in keys:
+                if not self._taken[key]:
+                    del self._taken[key]
 
 
 def first_contact_wait(recent: Sequence[Moment], per_hour: int, now: Moment) -> int:

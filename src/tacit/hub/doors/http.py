@@ -13,13 +13,13 @@ import msgspec
 from aiohttp import hdrs, web
 
 from tacit.base.errors import Refused, TacitError
+from tacit.base.io.calling import as_called
 from tacit.base.io.http_runner import leaving, proved
 from tacit.hub import browsers, operations
 from tacit.hub.caller import Caller, reading_for
 from tacit.hub.config import is_loopback
 from tacit.hub.doors.answers import failure, status_of
 from tacit.hub.doors.body import whole
-from tacit.hub.doors.forwarded import as_called
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import reason_and_place
 
@@ -77,7 +77,7 @@ def credential_of(hub: Hub, request: web.Request) -> Credential:
         return trusted
     credential = browsers.known(hub, token.strip()) if scheme.lower() == "bearer" else None
     if credential is None:
-        hub.sign_in_rate.take(request.remote or "local", now)
+        hub.sign_in_rate.take_from(request.remote, now)
         raise Unauthenticated
     hub.rate.take(credential.token_id, now)
     know(request, credential)

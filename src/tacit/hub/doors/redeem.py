@@ -35,7 +35,7 @@ async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
         found = await hub.crew.redeem(code_digest(code)) if isinstance(code, str) else None
         if found is None:
             # Counted before anybody else is asked: who guesses shall not keep all nodes busy.
-            hub.sign_in_rate.take(request.remote or "local", asyncio.get_running_loop().time())
+            hub.sign_in_rate.take_from(request.remote, asyncio.get_running_loop().time())
             found = await _elsewhere(hub, code) if isinstance(code, str) else None
         if found is None:
             raise denied("this code was used, has run out, or never was", "CCCS-042")

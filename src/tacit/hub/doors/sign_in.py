@@ -33,7 +33,7 @@ async def sign_in(hub: Hub, request: web.Request) -> web.StreamResponse:
             found = links.find_here(code, spends=not looks)
         if found is None:
             # Counted before anybody else is asked: who guesses shall not keep all nodes busy.
-            hub.sign_in_rate.take(request.remote or "local", asyncio.get_running_loop().time())
+            hub.sign_in_rate.take_from(request.remote, asyncio.get_running_loop().time())
             if isinstance(code, str):
                 found = await links.find_elsewhere(code, spends=not looks)
         if found is None:

@@ -330,7 +330,7 @@ class Connection:
         credential = browsers.known(self._hub, token) if isinstance(token, str) else None
         if credential is None:
             now = self._loop.time()
-            self._hub.sign_in_rate.take(self._request.remote or "local", now)
+            self._hub.sign_in_rate.take_from(self._request.remote, now)
             raise denied("this token proves nothing", "CCCS-042")
         if self.credential is not None and self.credential.token_id != credential.token_id:
             raise denied("this connection speaks for somebody else already", "CCCS-042")

@@ -20,7 +20,7 @@ from tacit.relay.accounts import Pending, ShortLived
 from tacit.relay.io import registry
 from tacit.relay.io.account_http import AccountHttp
 from tacit.relay.io.account_sessions import AccountSessions
-from tacit.relay.io.replies import caller, json_body, json_reply, text_field
+from tacit.relay.io.replies import json_body, json_reply, text_field
 from tacit.relay.rate import PerMinute
 from tacit.wire import frames, records
 from tacit.wire.address import Address
@@ -74,8 +74,7 @@ class Accounts:
 
     def _slow_down(self, request: web.Request) -> Moment:
         now = self._mailboxes.clock.now()
-        source = caller(request, behind_proxy=self._mailboxes.behind_proxy)
-        wait = self._rates.take(self._mailboxes.source(source), now)
+        wait = self._rates.take_each(self._mailboxes.sources_of(request.remote), now)
         if wait:
             raise Refused("rate_limited", "too many requests", details={"retry_after": wait})
         return now

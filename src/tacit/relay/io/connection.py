@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
+    from tacit.base.callers import Bound
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
     from tacit.relay.io.store import Queued, RelayStore
@@ -70,7 +71,7 @@ class Connection:
         "opened", "penalty",
         "removing",
         "senders",
-        "source",
+        "sources",
     )  # fmt: skip
 
     def __init__(
@@ -80,14 +81,14 @@ class Connection:
         store: RelayStore,
         limits: Limits,
         *,
-        source: str,
+        sources: tuple[Bound, ...],
         clock: Clock,
     ) -> None:
         self._ws = ws
         self._transport = transport
         self._store = store
         self._limits = limits
-        self.source = source
+        self.sources = sources
         self._clock = clock
         self.opened: Moment = clock.now()
         self.heard = self.opened

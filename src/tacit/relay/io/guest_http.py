@@ -20,7 +20,7 @@ from aiohttp import web
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.relay.io import guest_store
-from tacit.relay.io.replies import bounded, caller, json_reply
+from tacit.relay.io.replies import bounded, json_reply
 from tacit.relay.rate import ConcurrencyLimit, PerMinute
 from tacit.relay.settings import DAY
 from tacit.wire import address, codes, frames, guests
@@ -146,11 +146,11 @@ class GuestHttp:
 
     async def _body(self, request: web.Request, most: int) -> bytes:
         mailboxes = self._mailboxes
-        source = mailboxes.source(caller(request, behind_proxy=mailboxes.behind_proxy))
-        wait = self._rate.take(source, mailboxes.clock.now())
+        sources = mailboxes.sources_of(request.remote)
+        wait = self._rate.take_each(sources, mailboxes.clock.now())
         if wait:
             raise Refused("rate_limited", "too many requests", row="A2ACP-277", details={"retry_after": wait})
-        with self._reading.slot(source):
+        with self._reading.slot(sources):
             async with asyncio.timeout(_READ_WITHIN):
                 return await bounded(request.content, most)
 

@@ -9,11 +9,13 @@ Composes the rules; the rules themselves stand in the core. Nothing is answered 
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import logging
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final, Protocol
 
+from tacit.base.callers import Bound, bounds_of
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.clock_watch import ClockWatch
 from tacit.relay.federation import Policy
@@ -77,7 +79,6 @@ class Mailboxes:
         limits: Limits,
         correspondence_key: bytes,
         open_federation: bool = False,
-        behind_proxy: bool = False,
     ) -> None:
         self.domain = domain
         self.store = relay_store
@@ -114,9 +115,8 @@ class Mailboxes:
         self.forwarder: Forwarder | None = None
         self._agents: OrderedDict[str, Agent] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._source_key = entropy.draw(32)
+        self._hash = functools.partial(hashlib.blake2b, key=entropy.draw(32), digest_size=8)
         self._open_federation = open_federation
-        self.behind_proxy = behind_proxy
         self.reload()
 
     def reload(self) -> None:
@@ -141,9 +141,9 @@ class Mailboxes:
             self.reload_if_changed()
         return self.policy.permits(domain)
 
-    def source(self, remote: str | None) -> str:
-        """A caller's network address as a keyed hash that means nothing elsewhere or after a restart."""
-        return hashlib.blake2b((remote or "").encode(), key=self._source_key, digest_size=8).hexdigest()
+    def sources_of(self, remote: str | None) -> tuple[Bound, ...]:
+        """By what a caller's requests are counted, as keyed hashes that mean nothing elsewhere or later."""
+        return tuple(Bound(self._hash(key.encode()).hexdigest(), share) for key, share in bounds_of(remote))
 
     def agent(self, username: str) -> Agent | None:
         """A registered agent of this relay."""
@@ -193,7 +193,7 @@ class Mailboxes:
     def arrived(self, connection: Connection) -> None:
         """A socket opened: challenge it (A2ACP-016)."""
         self.all.add(connection)
-        self.sources[connection.source] += 1
+        self.sources.update(bound.key for bound in connection.sources)
         connection.challenge = b64(self.entropy.draw(CHALLENGE_BYTES))
         connection.say(frames.Challenge(connection.challenge, self.domain, ["0.1", "0.2"]))
 
@@ -201,9 +201,10 @@ class Mailboxes:
         """A socket closed."""
         connection.abort()
         self.all.discard(connection)
-        self.sources[connection.source] -= 1
-        if self.sources[connection.source] <= 0:
-            del self.sources[connection.source]
+        for bound in connection.sources:
+            self.sources[bound.key] -= 1
+            if self.sources[bound.key] <= 0:
+                del self.sources[bound.key]
         if self.connected.get(connection.account) is connection:
             del self.connected[connection.account]
 
@@ -301,6 +302,7 @@ class Mailboxes:
     def _proved(self, connection: Connection, frame: frames.Auth, now: Moment) -> Agent | None:
         """The agent that a login proves to be; else the connection is closed."""
         sent, connection.challenge = connection.challenge, ""
+        source = connection.sources[0].key
         claimed = local_address(frame.address, self.domain)
         agent = self.agent(claimed.username) if claimed else None
         signed = frames.auth_bytes(relay=self.domain, address=frame.address, challenge=frame.challenge)
@@ -308,16 +310,15 @@ class Mailboxes:
         key = agent.signing_key if agent else NOBODY
         holds = self.signatures.verify(key, signed, unb64(frame.signature) or b"")
         timely = challenge_holds(sent, frame.challenge, connection.opened, now, self.limits)
-        locked = self.failures.locked(connection.source, frame.address, now)
-        shut = locked or frame.address in self.blocked or connection.account != 0
-        if agent is None or not holds or not timely or shut:
+        shut = self.failures.locked(source, frame.address, now) or frame.address in self.blocked
+        if agent is None or not holds or not timely or shut or connection.account != 0:
             self.counts.login_failures += 1
             if claimed is not None:
                 # Whatever is no address here names nobody to be locked out, and is not remembered.
-                self.failures.failed(connection.source, frame.address, now)
+                self.failures.failed(source, frame.address, now)
             connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
             return None
-        self.failures.succeeded(connection.source, frame.address)
+        self.failures.succeeded(source, frame.address)
         if not frame.begins and frame.epoch < registry.prekey_epoch(self.store.reader, agent.account):
             # Before it could take the place, or the mail, of the device that was set up after it.
             connection.close(codes.CLOSE_OTHER_DEVICE, frames.Error(codes.OTHER_DEVICE))
@@ -326,8 +327,7 @@ class Mailboxes:
 
     def _welcome(self, connection: Connection, agent: Agent, spoken: str) -> None:
         self.supersede(agent.account)
-        connection.account = agent.account
-        connection.address = spoken
+        connection.account, connection.address = agent.account, spoken
         connection.key = agent.signing_key
         connection.check = self.signatures.checker(agent.signing_key)
         self.connected[agent.account] = connection

@@ -19,7 +19,7 @@ from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
 from tacit.relay.io.prekey_requests import PrekeyRequests
-from tacit.relay.io.replies import bounded, caller, json_reply
+from tacit.relay.io.replies import bounded, json_reply
 from tacit.relay.io.upkeep import gauges
 from tacit.relay.rate import ConcurrencyLimit, PerMinute
 from tacit.wire import records
@@ -98,9 +98,7 @@ class PublicHttp:
     def _count_lookup(self, request: web.Request) -> None:
         mailboxes = self._mailboxes
         mailboxes.counts.lookups += 1
-        wait = self._lookups.take(
-            mailboxes.source(caller(request, behind_proxy=mailboxes.behind_proxy)), mailboxes.clock.now()
-        )
+        wait = self._lookups.take_each(mailboxes.sources_of(request.remote), mailboxes.clock.now())
         if wait:
             raise Refused("rate_limited", "too many lookups", row="A2ACP-021", details={"retry_after": wait})
 
@@ -150,8 +148,7 @@ class PublicHttp:
         Who sends them is known when the body is there to be verified; until then only a few are let in.
         """
         self._federation.admit(request.headers)
-        source = self._mailboxes.source(caller(request, behind_proxy=self._mailboxes.behind_proxy))
-        with self._deliveries.slot(source):
+        with self._deliveries.slot(self._mailboxes.sources_of(request.remote)):
             async with asyncio.timeout(_READ_WITHIN):
                 body = await bounded(request.content, _MOST_DELIVERY)
             outcomes = await self._federation.receive(

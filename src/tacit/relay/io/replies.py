@@ -38,14 +38,6 @@ _HEADERS: Final = {
 }
 
 
-def caller(request: web.Request, *, behind_proxy: bool) -> str | None:
-    """The network address that asks; behind a proxy of ours, the one that the proxy itself added last."""
-    if behind_proxy:
-        named = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
-        return named or request.remote
-    return request.remote
-
-
 async def bounded(stream: StreamReader, most: int) -> bytes:
     """All of a body, or `Refused` once it is longer than `most`."""
     parts: list[bytes] = []

@@ -15,6 +15,7 @@ from aiohttp import web
 
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.calling import through_proxies
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.http_runner import Runner, Site
 from tacit.base.moment import SECOND
@@ -58,7 +59,7 @@ class Settings:
     base_url: str = ""
     limits: Limits = field(default_factory=Limits)
     open_federation: bool = False
-    behind_proxy: bool = False
+    trusted_proxies: tuple[str, ...] = ()
     tls: ssl.SSLContext | None = None
     trust: ssl.SSLContext | None = None
     scheme: str = "https"
@@ -112,7 +113,6 @@ class RelayServer:
             limits=settings.limits,
             correspondence_key=key,
             open_federation=settings.open_federation,
-            behind_proxy=settings.behind_proxy,
         )
         connector = aiohttp.TCPConnector(ssl=settings.trust if settings.trust is not None else True)
         self._http = aiohttp.ClientSession(connector=connector)
@@ -146,7 +146,8 @@ class RelayServer:
 
     def _app(self, pepper: bytes) -> web.Application:
         settings, parts = self._settings, self._parts
-        app = web.Application(middlewares=[errors_as_json], client_max_size=256 * 1024)
+        steps = [through_proxies(settings.trusted_proxies), errors_as_json]
+        app = web.Application(middlewares=steps, client_max_size=256 * 1024)
         app.router.add_get("/a2acp", WebSocketEndpoint(self.mailboxes).serve)
         app.add_routes(PublicHttp(self.mailboxes, self._federation, base_url=settings.public_url).routes())
         app.add_routes(GuestHttp(self.mailboxes).routes())

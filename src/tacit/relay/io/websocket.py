@@ -13,7 +13,6 @@ from aiohttp import WSMsgType, web
 
 from tacit.base.io.http_runner import proved
 from tacit.relay.io.connection import Connection
-from tacit.relay.io.replies import caller
 from tacit.wire import frames
 
 if TYPE_CHECKING:
@@ -33,8 +32,9 @@ class WebSocketEndpoint:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """One connection, from its first byte to its last."""
         mailboxes = self._mailboxes
-        source = mailboxes.source(caller(request, behind_proxy=mailboxes.behind_proxy))
-        if mailboxes.sources[source] >= mailboxes.limits.connections_per_source:
+        sources = mailboxes.sources_of(request.remote)
+        most = mailboxes.limits.connections_per_source
+        if any(mailboxes.sources[bound.key] >= most * bound.share for bound in sources):
             raise web.HTTPTooManyRequests
         ws = web.WebSocketResponse(
             max_msg_size=frames.MAX_TEXT, autoping=False, compress=False, timeout=2.0, decode_text=False
@@ -44,11 +44,11 @@ class WebSocketEndpoint:
         if transport is None:  # gone already
             return ws
         connection = Connection(
-            ws, transport, mailboxes.store, mailboxes.limits, source=source, clock=mailboxes.clock
+            ws, transport, mailboxes.store, mailboxes.limits, sources=sources, clock=mailboxes.clock
         )
         mailboxes.arrived(connection)
         # From here on the mailboxes keep count: so many to a source, and none that stays silent.
-        proved(request, f"source {source}")
+        proved(request, f"source {sources[0].key}")
         try:
             await self._listen(ws, connection)
         finally:
