@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.base.io.sqlite import Checkpointer, Schema, connect, damage_hint, is_checked
+from tacit.base.io.sqlite import STOPPED, Checkpointer, Schema, Stopping, connect, damage_hint, is_checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -244,3 +244,26 @@ def test_a_checkpointer_that_cannot_open_its_file_counts_it_and_lives(tmp_path: 
         assert checkpointer._thread.is_alive()
     checkpointer.close()
     connection.close()
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+def test_a_read_that_is_stopped_beside_another_leaves_no_transaction_behind(path: Path) -> None:
+    connection = connect(path)
+    stopping = Stopping()
+    connection.create_scalar_function("stop", stopping.stop, 0)
+
+    def read() -> None:
+        connection.execute("BEGIN")
+        try:
+            rows = connection.execute(ENDLESS)
+            while next(rows):
+                connection.execute(f"SELECT stop() UNION ALL SELECT max(i) FROM ({ENDLESS})").fetchall()
+        finally:
+            connection.execute("ROLLBACK")
+
+    with pytest.raises(STOPPED), stopping.on(connection):
+        read()
+    assert not connection.in_transaction
+    assert connection.execute("SELECT 1").fetchall() == [(1,)]

@@ -38,6 +38,8 @@ FORGET_WAIT: Final = 0.05
 MOST_FORGET_WAIT: Final = 5.0
 CHECKSUM_BYTES: Final = 8
 _RESERVED_AT: Final = 20
+_LOOKS_EVERY: Final = 1_000
+"""Steps of SQLite's machine between two looks at whether a read is to end: some tens of microseconds."""
 
 DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError)
 FAILED: Final = (
@@ -110,35 +112,32 @@ def add_checksums(path: Path) -> bool:
 
 
 class Stopping:
-    """A way to end what runs on a connection, from any thread: the statement that runs, and all after it."""
+    """A way to end what runs on a connection, from any thread: the statement that runs, and all after it.
+
+    SQLite's own interrupt would stay in force while another statement is open, and end the rollback too, so
+    that the connection stayed in its transaction for good.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._connection: apsw.Connection | None = None
         self._stopped = False
 
     @contextmanager
     def on(self, connection: apsw.Connection) -> Generator[None]:
         """While the block runs, this is what can be stopped; what comes after it on the connection is not."""
         connection.exec_trace = self._goes_on
-        with self._lock:
-            self._connection = connection
+        connection.set_progress_handler(lambda: self._stopped, _LOOKS_EVERY)
         try:
             yield
         finally:
-            with self._lock:
-                self._connection = None
             connection.exec_trace = None
+            connection.set_progress_handler(None)
 
     def _goes_on(self, _cursor: object, sql: str, _values: object) -> bool:
         return not self._stopped or sql == "ROLLBACK"
 
     def stop(self) -> None:
         """End it."""
-        with self._lock:
-            self._stopped = True
-            if self._connection is not None:
-                self._connection.interrupt()
+        self._stopped = True
 
 
 def damage_hint(path: Path) -> str:
