@@ -59,6 +59,7 @@ _QUIET: Final[tuple[str, ...]] = (
     "check_for_update_on_startup=false",
     'otel.exporter="none"',
     "features.memories=false",  # or one audience's talk would be recalled for another
+    "features.shell_snapshot=false",  # outside what may be read, and a plain sh ends at that
 )
 _ALONE: Final[tuple[str, ...]] = (
     'web_search="disabled"',
