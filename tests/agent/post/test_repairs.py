@@ -62,12 +62,11 @@ async def test_what_does_not_open_is_sealed_again_and_both_owners_see_it_repaire
         lose_sessions(bob, alice)
         await bob.online()
         await bob.has("one", "two", "three", "four")
-        await until(lambda: [state for _, _, state in repairs(alice)] == ["repaired"] * 3)
-        assert sorted(repairs(alice)) == sorted(("out", one, "repaired") for one in lost)
-        assert sorted(repairs(bob)) == sorted(("in", one, "repaired") for one in lost)
-        for person in (alice, bob):
-            assert all(f"packet {one}" in person.notes() for one in lost)
-            assert person.notes().count("repaired") == 3
+        for person, way in ((alice, "out"), (bob, "in")):
+            expected = sorted((way, packet, "repaired") for packet in lost)
+            await until(lambda person=person, expected=expected: sorted(repairs(person)) == expected)
+            await until(lambda person=person: person.notes().count("repaired") == 3)
+            assert all(f"packet {packet}" in person.notes() for packet in lost)
         # One new session for the three of them.
         under = alice.post.store.rows("SELECT DISTINCT session FROM sealings WHERE state='repaired'")
         assert len(under) == 1
