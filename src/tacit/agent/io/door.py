@@ -18,6 +18,7 @@ from tacit.agent.io import calls
 from tacit.agent.io.socket import FILE, FOLLOW, LONGEST
 from tacit.base.errors import Corrupt, Refused, TacitError
 from tacit.base.faults import place_of
+from tacit.base.io.ending import end_listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -64,9 +65,9 @@ async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        server.close()
-        closing.set()
         path.unlink(missing_ok=True)
+        closing.set()
+        await end_listening(server)
         await asking.ended()
 
 

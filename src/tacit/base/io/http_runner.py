@@ -17,6 +17,7 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
 from tacit.base.connections import Connections, Seen, SocketLimits
+from tacit.base.io.ending import end_listening
 
 if TYPE_CHECKING:
     import ssl
@@ -200,10 +201,13 @@ class Runner(web.AppRunner):
             one.abort()
 
     async def cleanup(self) -> None:
-        """Stop looking, then close what is open."""
+        """Stop looking, take in nobody more, then close what is open."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
+        for site in self.sites:
+            if (server := getattr(site, "_server", None)) is not None:
+                await end_listening(cast("asyncio.Server", server))
         await super().cleanup()
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
+from tacit.base.io.ending import end_listening
 from tacit.base.io.own_program import own_program
 from tacit.base.io.system import SystemEntropy
 from tacit.harness import mcp_door
@@ -77,7 +78,7 @@ class ToolDoor:
 
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
-            self._server.close()
+            await end_listening(self._server)
         for guest in self._guests:
             guest.cancel()
         if self._guests:
