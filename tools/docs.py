@@ -83,7 +83,7 @@ def http_page() -> str:
         FOLLOW,
         "| - | `POST /v1/groups/{group_id}/blobs` | body: the bytes | store a blob; its path is its sha256 |",
         "| - | `GET /v1/groups/{group_id}/blobs/{path}` | | a blob's bytes |",
-        "| - | `GET /healthz`, `GET /metrics`, `GET /v1/openapi.json` | | health, Prometheus, description |",
+        "| - | `GET /healthz`, `GET /metrics`, `GET /v1/openapi.json` | | health, Prometheus (for the owner), description |",
         SIGNALS,
     ]
     return "\n".join(lines)

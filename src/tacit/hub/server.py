@@ -20,7 +20,16 @@ from tacit.base.io.private_file import write_private
 from tacit.hub import health
 from tacit.hub.backups import Backups
 from tacit.hub.doors import blobs, c2a, proof, sse, websocket
-from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
+from tacit.hub.doors.http import (
+    HttpDoor,
+    Unauthenticated,
+    allow_origin,
+    credential_of,
+    guard,
+    json_answer,
+    unauthenticated_answer,
+    unreadable,
+)
 from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
 from tacit.hub.doors.page import front_page
@@ -61,13 +70,10 @@ def application(hub: Hub) -> web.Application:
         app.router.add_route(operation.method, operation.path, handle)
 
     async def metrics(request: web.Request) -> web.StreamResponse:
-        if not hub.config.is_loopback:
-            from tacit.hub.doors.http import Unauthenticated, credential_of, unauthenticated_answer
-
-            try:
-                credential_of(hub, request).require_owner()
-            except Unauthenticated:
-                return unauthenticated_answer()
+        try:
+            credential_of(hub, request).require_owner()
+        except Unauthenticated:
+            return unauthenticated_answer()
         with suppress(TacitError):  # a ledger that cannot be read has the other numbers still
             waiting = await hub.ledger.read(lambda reader: erasure.pending(reader.connection))
             hub.metrics.erasures(waiting, hub.store)
