@@ -34,6 +34,8 @@ class Limits:
     per_recipient_bytes: int = 64 * 1024 * 1024
     # One contact may fill a quarter of a mailbox, however many tags it invents.
     per_sender: int = 500
+    # How often in a day strangers may fill their part of a mailbox that is emptied.
+    strangers_fill_a_day: int = 1
     keep: int = 30 * DAY
     packets_per_minute: int = 60
     burst: int = 120

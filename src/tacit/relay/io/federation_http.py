@@ -2,9 +2,10 @@
 
 A2ACP-254, A2ACP-255, A2ACP-256.
 
-Outgoing packets are on disk before the sender hears `accepted`, go out in each sender's order, one relay at a
-time in a task of its own, and are tried for 48 hours. Incoming requests are signed by the relay they come
-from; each packet's `from` must belong to that relay, and the agent's own signature is still verified.
+Outgoing packets are on disk before the sender hears `accepted`, go out in the order in which a sender wrote
+to a recipient, one relay at a time in a task of its own, and are tried for 48 hours. Incoming requests are
+signed by the relay they come from; each packet's `from` must belong to that relay, and the agent's own
+signature is still verified.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import aiohttp
 import msgspec
@@ -24,8 +25,9 @@ from tacit.relay.federation import (
     KEY_CACHE,
     NONCE_KEPT,
     UNKNOWN_CACHE,
+    Pair,
+    PairBackoff,
     RelayCard,
-    SenderBackoff,
     deliver_url,
     given_up,
     read_card,
@@ -54,6 +56,8 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=30, connect=10)
 _MOST_BYTES: Final = 64 * 1024
 _MOST_REMEMBERED: Final = 50_000
 V = TypeVar("V")
+_Late = dict["str | Pair", tuple[str, "int | None"]]
+"""Whose packets must come again, a sender's or a pair's: the code, and the seconds to wait."""
 
 
 class Carried(msgspec.Struct, frozen=True):
@@ -164,11 +168,11 @@ class Federation:
         await asyncio.gather(*self._workers.values(), return_exceptions=True)
 
     async def _work(self, domain: str) -> None:
-        attempts, resting = 0, SenderBackoff()
+        attempts, resting = 0, PairBackoff()
         while True:
             self._wakes[domain].clear()
             now = self._mailboxes.clock.now()
-            waiting = store.outgoing(self._mailboxes.store.reader, domain, BATCH, resting.senders(now))
+            waiting = store.outgoing(self._mailboxes.store.reader, domain, BATCH, resting.pairs(now))
             if not waiting:
                 await self._pause(domain, resting.ends_in(now))
                 continue
@@ -179,9 +183,9 @@ class Federation:
                 attempts += 1
                 continue
             attempts = 0
-            for sender in {one.sender for one in waiting}:
-                resting.note(sender, now, late.get(sender))
-            await self._give_up([one for one in waiting if one.sender in late])
+            for pair in {one.pair for one in waiting}:
+                resting.note(pair, now, late.get(pair))
+            await self._give_up([one for one in waiting if one.pair in late])
 
     async def _pause(self, domain: str, most: int | None) -> None:
         """Wait for another packet, or until a sender's rest is over."""
@@ -189,8 +193,8 @@ class Federation:
             async with asyncio.timeout(None if most is None else most / SECOND):
                 await self._wakes[domain].wait()
 
-    async def _try(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int] | None:
-        """Senders whose packets must come again, with the seconds to wait; None when all must."""
+    async def _try(self, domain: str, waiting: Sequence[Outgoing]) -> dict[Pair, int] | None:
+        """Pairs whose packets must come again, with the seconds to wait; None when all must."""
         try:
             return await self._deliver(domain, waiting)
         except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable) as error:
@@ -199,7 +203,7 @@ class Federation:
             _log.error("a relay's answer was too much for us: %s", type(error).__name__)
         return None
 
-    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int]:
+    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[Pair, int]:
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
         url = deliver_url(card, self._scheme)
@@ -216,30 +220,25 @@ class Federation:
 
     async def _settle(
         self, waiting: Sequence[Outgoing], outcomes: Sequence[DeliveryResult]
-    ) -> dict[str, int]:
-        """Forget what is settled; the senders of the rest, with the seconds that were asked for."""
-        mailboxes, settled, late = self._mailboxes, list[int](), dict[str, int]()
+    ) -> dict[Pair, int]:
+        """Forget what is settled; the pairs of the rest, with the seconds that were asked for."""
+        mailboxes, settled, late = self._mailboxes, list[int](), dict[Pair, int]()
         for one, outcome in zip(waiting, outcomes, strict=True):
             if outcome.code in codes.RETRYABLE:
-                late[one.sender] = max(late.get(one.sender, 0), outcome.retry_after or 0)
+                late[one.pair] = max(late.get(one.pair, 0), outcome.retry_after or 0)
                 continue
             settled.append(one.position)
             if outcome.code == ACCEPTED:
                 mailboxes.counts.federated_out += 1
             elif outcome.code == OVERFLOW:
                 tag, limit = outcome.queue_tag or "", outcome.limit or 0
-                to = self._recipient(one)
-                await mailboxes.tell(one.sender, frames.QueueOverflow(tag, limit, to, one.packet_id))
+                over = frames.QueueOverflow(tag, limit, one.recipient, one.packet_id)
+                await mailboxes.tell(one.sender, over)
             else:
                 code = outcome.code if outcome.code in codes.ERROR_CODES else codes.FEDERATION_FAILED
                 await mailboxes.tell(one.sender, frames.Error(code, one.packet_id))
         await mailboxes.store.write(lambda file: store.remove_outgoing(file, settled))
         return late
-
-    @staticmethod
-    def _recipient(one: Outgoing) -> str | None:
-        found = msgspec.json.decode(one.envelope)
-        return cast("dict[str, Any]", found).get("to")
 
     async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
         mailboxes, now = self._mailboxes, self._mailboxes.watch.safe()
@@ -385,12 +384,10 @@ class Federation:
             delivery = msgspec.json.decode(body, type=Delivery)
         except UNREADABLE:
             raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
-        late: dict[str, tuple[str, int | None]] = {}
+        late: _Late = {}
         return [await self._take(carried, domain, now, late) for carried in delivery.packets[:BATCH]]
 
-    async def _take(
-        self, carried: Carried, domain: str, now: Moment, late: dict[str, tuple[str, int | None]]
-    ) -> DeliveryResult:
+    async def _take(self, carried: Carried, domain: str, now: Moment, late: _Late) -> DeliveryResult:
         mailboxes = self._mailboxes
         try:
             found = mailboxes.checks.from_relay(
@@ -399,15 +396,22 @@ class Federation:
         except Refused as refused:
             mailboxes.counts.errors[refused.code] += 1
             return DeliveryResult(None, refused.code)
-        if found.sender in late:
-            # One of this sender's packets must come again: the later ones with it, in their order.
-            return DeliveryResult(found.packet_id, *late[found.sender])
-        outcome = await self._judge(found, carried.sig, domain, now)
+        pair = found.sender, found.recipient
+        for whose in (found.sender, pair):
+            if whose in late:
+                # One of these packets must come again: the later ones with it, in their order.
+                return DeliveryResult(found.packet_id, *late[whose])
+        outcome, whose = await self._sender_result(found, carried.sig, domain, now), found.sender
+        if outcome is None:
+            outcome, whose = await self._stored_result(found, carried.sig, now), pair
         if outcome.code in codes.RETRYABLE:
-            late[found.sender] = outcome.code, outcome.retry_after
+            late[whose] = outcome.code, outcome.retry_after
         return outcome
 
-    async def _judge(self, found: Envelope, sig: str, domain: str, now: Moment) -> DeliveryResult:
+    async def _sender_result(
+        self, found: Envelope, sig: str, domain: str, now: Moment
+    ) -> DeliveryResult | None:
+        """Why no packet of this sender is taken now; None when one is."""
         mailboxes = self._mailboxes
         wait = self._rates.take(domain, now)
         if wait:
@@ -415,11 +419,18 @@ class Federation:
         try:
             mailboxes.checks.rate(found.sender, now)
             await self._check_agent(found, sig)
-            answer = await mailboxes.take_from_relay(found, sig, now)
         except Refused as refused:
             mailboxes.counts.errors[refused.code] += 1
             return DeliveryResult(found.packet_id, refused.code, retry_after(refused))
         except (aiohttp.ClientError, TimeoutError, TacitError):
+            return DeliveryResult(found.packet_id, codes.UNAVAILABLE, 5)
+        return None
+
+    async def _stored_result(self, found: Envelope, sig: str, now: Moment) -> DeliveryResult:
+        """What becomes of a packet whose sender may send it."""
+        try:
+            answer = await self._mailboxes.take_from_relay(found, sig, now)
+        except TacitError:
             return DeliveryResult(found.packet_id, codes.UNAVAILABLE, 5)
         if isinstance(answer, frames.QueueOverflow):
             return DeliveryResult(found.packet_id, OVERFLOW, limit=answer.limit, queue_tag=answer.queue_tag)

@@ -210,6 +210,18 @@ CREATE TABLE guest_answers (
 CREATE UNIQUE INDEX guest_answers_once ON guest_answers (guest, once);
 """
 
+# What was spent of each budget (`relay.io.budgets`), by the hour and by a digest of whose it is.
+_SPENT: Final = """
+CREATE TABLE spent (
+  whose BLOB NOT NULL,
+  hour INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  PRIMARY KEY (whose, hour)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spent_hour ON spent (hour);
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17701,
     steps=(
@@ -223,5 +235,6 @@ SCHEMA: Final = Schema(
         _EPOCHS,
         _HANDED,
         _GUESTS,
+        _SPENT,
     ),
 )
