@@ -64,6 +64,10 @@ class Limits:
     guest_requests_per_minute: int = 30
     guest_command_valid: int = 5 * MINUTE
     federation_keep: int = 48 * HOUR
+    # Registrations that one source may begin in a day, codes and recovery mails to one mailbox.
+    registrations_a_day: int = 100
+    codes_to_a_mailbox_a_day: int = 20
+    recovery_mails_a_day: int = 5
     enrolment_valid: int = 10 * MINUTE
     invite_valid: int = 7 * DAY
     email_code_valid: int = 15 * MINUTE
