@@ -63,6 +63,10 @@ class Limits:
     guests_a_week: int = 200
     guest_requests_per_minute: int = 30
     guest_command_valid: int = 5 * MINUTE
+    # Relays not met before that one source, or one agent here, may have us look up in a day; keys of relays
+    # that the operator has not named.
+    new_relays_a_day: int = 20
+    pinned_relays: int = 2_000
     federation_keep: int = 48 * HOUR
     # Registrations that one source may begin in a day, codes and recovery mails to one mailbox.
     registrations_a_day: int = 100

@@ -222,6 +222,12 @@ CREATE TABLE spent (
 CREATE INDEX spent_hour ON spent (hour);
 """
 
+# When a packet was last exchanged with a relay whose key is pinned. Those of before may have been used.
+_USED: Final = """
+ALTER TABLE peers ADD COLUMN used_at INTEGER;
+UPDATE peers SET used_at=pinned_at;
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17701,
     steps=(
@@ -236,5 +242,6 @@ SCHEMA: Final = Schema(
         _HANDED,
         _GUESTS,
         _SPENT,
+        _USED,
     ),
 )

@@ -487,6 +487,11 @@ def outgoing(
     return [Outgoing(*cast("tuple[int, str, str, str, Moment, bytes, str]", row)) for row in rows]
 
 
+def waits_for(connection: apsw.Connection, domain: str) -> bool:
+    """Whether anything waits for a relay."""
+    return bool(connection.execute("SELECT 1 FROM outgoing WHERE domain=? LIMIT 1", (domain,)).get)
+
+
 def outgoing_domains(connection: apsw.Connection) -> list[str]:
     """Relays for which something waits."""
     return [cast("str", row[0]) for row in connection.execute("SELECT DISTINCT domain FROM outgoing")]
