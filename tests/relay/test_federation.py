@@ -5,9 +5,9 @@ from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.federation import (
     LONGEST_WAIT,
+    PairBackoff,
     Policy,
     RelayCard,
-    SenderBackoff,
     deliver_url,
     given_up,
     wait_after,
@@ -15,6 +15,7 @@ from tacit.relay.federation import (
 from tacit.relay.settings import HOUR, Limits
 
 NOW = Moment(10**15)
+A, B = ("alice", "bob"), ("alice", "carol")
 
 
 @pytest.mark.spec("A2ACP-256")
@@ -41,17 +42,17 @@ def test_waiting_doubles_to_ten_minutes():
 
 
 @pytest.mark.spec("A2ACP-256")
-def test_a_resting_sender_is_tried_again_later_and_later():
-    resting, now = SenderBackoff(), Moment(10**15)
+def test_a_resting_pair_is_tried_again_later_and_later():
+    resting, now = PairBackoff(), Moment(10**15)
     for wait in (SECOND, 2 * SECOND, 4 * SECOND):
-        resting.note("a", now, 0)
-        assert (resting.senders(now), resting.ends_in(now)) == (["a"], wait)
-    resting.note("b", now, 10**9)
-    assert resting.senders(Moment(now + 5 * SECOND)) == ["b"]
+        resting.note(A, now, 0)
+        assert (resting.pairs(now), resting.ends_in(now)) == ([A], wait)
+    resting.note(B, now, 10**9)
+    assert resting.pairs(Moment(now + 5 * SECOND)) == [B]
     assert resting.ends_in(Moment(now + 5 * SECOND)) == LONGEST_WAIT - 5 * SECOND
-    resting.note("a", now, None)
-    resting.note("b", now, None)
-    assert (resting.senders(now), resting.ends_in(now)) == ([], None)
+    resting.note(A, now, None)
+    resting.note(B, now, None)
+    assert (resting.pairs(now), resting.ends_in(now)) == ([], None)
 
 
 @pytest.mark.spec("A2ACP-255")
@@ -68,16 +69,16 @@ def test_a_card_names_no_other_door_than_its_own():
 
 
 @pytest.mark.spec("A2ACP-256")
-def test_a_sender_rests_until_the_moment_and_not_beyond():
-    backoff = SenderBackoff()
-    assert (backoff.senders(NOW), backoff.ends_in(NOW)) == ([], None)
-    backoff.note("a", NOW, 60)
+def test_a_pair_rests_until_the_moment_and_not_beyond():
+    backoff = PairBackoff()
+    assert (backoff.pairs(NOW), backoff.ends_in(NOW)) == ([], None)
+    backoff.note(A, NOW, 60)
     rest = backoff.ends_in(NOW)
     assert rest == max(60 * SECOND, wait_after(0))
-    assert backoff.senders(Moment(NOW + rest - 1)) == ["a"]
+    assert backoff.pairs(Moment(NOW + rest - 1)) == [A]
     assert backoff.ends_in(Moment(NOW + rest - 1)) == 1
-    assert (backoff.senders(Moment(NOW + rest)), backoff.ends_in(Moment(NOW + rest))) == ([], None)
-    backoff.note("a", NOW, 10**9)
+    assert (backoff.pairs(Moment(NOW + rest)), backoff.ends_in(Moment(NOW + rest))) == ([], None)
+    backoff.note(A, NOW, 10**9)
     assert backoff.ends_in(NOW) == LONGEST_WAIT
-    backoff.note("a", NOW, None)
-    assert (backoff.senders(NOW), backoff.ends_in(NOW)) == ([], None)
+    backoff.note(A, NOW, None)
+    assert (backoff.pairs(NOW), backoff.ends_in(NOW)) == ([], None)

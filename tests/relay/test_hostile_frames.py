@@ -11,7 +11,7 @@ from tests.relay_support import Bare, relay_with, until
 
 from tacit.base.errors import Bug
 from tacit.base.moment import SECOND
-from tacit.relay.io import registry
+from tacit.relay.io import registry, store
 from tacit.relay.settings import Limits
 from tacit.wire import frames, records
 from tacit.wire.encoding import b64, canonical
@@ -76,7 +76,8 @@ async def test_a_write_that_meets_any_mistake_costs_its_caller_alone(tmp_path):
 @pytest.mark.spec("A2ACP-002")
 async def test_a_marker_is_forgotten_by_the_one_whom_it_was_told_and_by_nobody_else(tmp_path):
     async with relay_with(tmp_path, "mal", "bob") as (relay, mal, bob), mal:
-        await relay.mailboxes.mark(relay.mailboxes.agent("bob").account, "q_" + "A" * 22)
+        account = relay.mailboxes.agent("bob").account
+        await relay.mailboxes.store.write(lambda file: store.mark(file, account, "q_" + "A" * 22, 200))
         async with bob:
             marker = await bob.hear_a(frames.QueueOverflow)
             await mal.say(frames.Received([marker.delivery]))

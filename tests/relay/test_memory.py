@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from tacit.base.callers import Bound
 from tacit.base.moment import Moment
-from tacit.relay.accounts import AccountSession, ShortLived
+from tacit.relay.accounts import AccountSession
 from tacit.relay.login import LoginFailures
 from tacit.relay.rate import PerMinute, Reputation
 from tacit.relay.settings import HOUR, Limits
+from tacit.relay.short_lived import ShortLived
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOW = Moment(10**15)
+
+
+def of(account: int) -> tuple[Bound, ...]:
+    return (Bound(str(account), 1.0),)
 
 
 class Memory(Protocol):
@@ -39,7 +45,8 @@ class Sessions:
         self.sessions: ShortLived[AccountSession] = ShortLived()
 
     def learn(self, name: str) -> None:
-        self.sessions.put(name, AccountSession(1, name, Moment(NOW + 1)))
+        account = int(name.removeprefix("n")) if name.startswith("n") else -1
+        self.sessions.put(name, AccountSession(account, name, Moment(NOW + 1)), of(account), NOW)
 
     def knows(self, name: str) -> bool:
         return self.sessions.get(name, NOW) is not None
@@ -105,7 +112,7 @@ def test_the_oldest_is_forgotten_when_there_are_too_many_and_not_before(
 def test_what_is_short_lived_is_gone_at_its_end_and_with_its_account() -> None:
     sessions: ShortLived[AccountSession] = ShortLived()
     for name, account, expires in (("a", 1, NOW), ("b", 1, NOW + 1), ("c", 2, NOW + 1)):
-        sessions.put(name, AccountSession(account, name, Moment(expires)))
+        sessions.put(name, AccountSession(account, name, Moment(expires)), of(account), Moment(0))
     assert sessions.get("a", NOW) is None
     assert [sessions.get(name, NOW) is not None for name in "bc"] == [True, True]
     sessions.drop_account(1)

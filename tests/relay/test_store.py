@@ -61,7 +61,8 @@ async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_re
         "DROP TABLE ended_sessions; ALTER TABLE codes DROP COLUMN may_reset;"
         "ALTER TABLE passkeys DROP COLUMN made_at; ALTER TABLE passkeys DROP COLUMN used_at;"
         "ALTER TABLE prekeys DROP COLUMN epoch; DROP TABLE handed; DROP TABLE nonces;"
-        "DROP TABLE guests; DROP TABLE guest_answers"
+        "DROP TABLE guests; DROP TABLE guest_answers; DROP TABLE spent;"
+        "ALTER TABLE peers DROP COLUMN used_at"
     )
     file.execute(
         "CREATE UNIQUE INDEX queue_once ON queue (recipient, packet_id, sender); PRAGMA user_version=1"

@@ -6,7 +6,6 @@ added.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -14,7 +13,9 @@ from urllib.parse import urlencode
 
 from tacit.agent import contact_uri
 from tacit.base import strict_json
+from tacit.base.callers import address_of
 from tacit.base.errors import PeerFault, Refused
+from tacit.base.public_addresses import may_reach
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -54,13 +55,8 @@ def url(one: Account) -> str:
 
 
 def is_public(host: str) -> bool:
-    """Whether an address of a machine is anybody's: not this device's, nor of a network behind it."""
-    try:
-        found = ipaddress.ip_address(host)
-    except ValueError:
-        return True
-    mapped = getattr(found, "ipv4_mapped", None)
-    return (mapped or found).is_global
+    """Whether a host is a name, or an address that is neither this device's nor of a network behind it."""
+    return address_of(host) is None or may_reach(host)
 
 
 def agents(raw: bytes, asked: Account) -> list[ContactUri]:

@@ -70,6 +70,13 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--open-federation", is_flag=True, help="Talk to every relay that is not denied.")
 @click.option(
+    "--federation-network",
+    "federation_networks",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Let other relays be in this network (address or network), and not at public addresses only.",
+)
+@click.option(
     "--trust-proxy",
     "trusted_proxies",
     multiple=True,
@@ -155,11 +162,17 @@ def _settings(**options: Any) -> Settings:
             new_recipients_per_hour=options["new_recipients_per_hour"],
         ),
         open_federation=options["open_federation"],
+        federation_networks=_networks(options["federation_networks"]),
         trusted_proxies=_proxies(options["trusted_proxies"], on_this_machine=options["behind_proxy"]),
         tls=tls,
         trust=_trust(options["trust"]),
         scheme=scheme,
     )
+
+
+def _networks(listed: tuple[str, ...]) -> tuple[str, ...]:
+    callers.check_networks(listed, "--federation-network")
+    return listed
 
 
 def _proxies(named: tuple[str, ...], *, on_this_machine: bool) -> tuple[str, ...]:

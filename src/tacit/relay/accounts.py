@@ -1,4 +1,4 @@
-"""Who may have which name: pending registrations, sessions, enrolment codes.
+"""Who may have which name: registrations on their way, sessions, enrolment codes.
 
 A2ACP-010, A2ACP-011, A2ACP-012, A2ACP-013, A2ACP-014, A2ACP-019.
 
@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tacit.wire import address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tacit.relay.settings import Limits
 
 CODE_BYTES: Final = 16
 BEGINNING: Final = Moment(0)
-_MOST_PENDING: Final = 10_000
 
 
 def code_text(random: bytes) -> str:
@@ -96,51 +92,6 @@ class AccountSession:
     begun: Moment = BEGINNING
     passkey: bytes = b""
     recovered: bool = False
-
-
-T = TypeVar("T", Pending, AccountSession)
-
-
-class ShortLived(Generic[T]):
-    """Short-lived things by an unguessable id; the oldest go when there are too many."""
-
-    def __init__(self) -> None:
-        self._items: OrderedDict[str, T] = OrderedDict()
-
-    def put(self, identifier: str, item: T) -> None:
-        """Keep `item`."""
-        self._items[identifier] = item
-        if len(self._items) > _MOST_PENDING:
-            self._items.popitem(last=False)
-
-    def get(self, identifier: str, now: Moment) -> T | None:
-        """The item, unless it has expired."""
-        item = self._items.get(identifier)
-        if item is not None and item.expires <= now:
-            del self._items[identifier]
-            return None
-        return item
-
-    def drop(self, identifier: str) -> None:
-        """Forget it."""
-        self._items.pop(identifier, None)
-
-    def of_account(self, account: int, now: Moment) -> list[T]:
-        """What belongs to one account and has not expired, oldest first."""
-        return [item for item in self._items.values() if _account(item) == account and item.expires > now]
-
-    def drop_items(self, ends: Callable[[T], bool]) -> None:
-        """Forget those of which `ends` says so."""
-        for key in [key for key, item in self._items.items() if ends(item)]:
-            del self._items[key]
-
-    def drop_account(self, account: int) -> None:
-        """Forget all sessions of one account."""
-        self.drop_items(lambda item: _account(item) == account)
-
-
-def _account(item: Pending | AccountSession) -> int | None:
-    return item.account if isinstance(item, AccountSession) else None
 
 
 def confirm(pending: Pending | None, code: str, limits: Limits) -> Pending:

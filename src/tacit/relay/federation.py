@@ -31,6 +31,8 @@ KEY_CACHE: Final = 60 * MINUTE
 NONCE_KEPT: Final = 15 * MINUTE
 """Longer than a signature between relays stays fresh."""
 UNKNOWN_CACHE: Final = 1 * MINUTE
+Pair = tuple[str, str]
+"""The sender and the recipient of packets, which keep their order."""
 _PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -100,25 +102,25 @@ def deliver_url(card: RelayCard, scheme: str) -> str:
 
 
 @dataclass(slots=True)
-class SenderBackoff:
-    """Senders whose packets another relay wants later; those of the others go on meanwhile."""
+class PairBackoff:
+    """Senders and recipients between whom another relay wants packets later; the others' go on meanwhile."""
 
-    _refusals: dict[str, int] = field(default_factory=dict[str, int])
-    _until: dict[str, int] = field(default_factory=dict[str, int])
+    _refusals: dict[Pair, int] = field(default_factory=dict[Pair, int])
+    _until: dict[Pair, int] = field(default_factory=dict[Pair, int])
 
-    def note(self, sender: str, now: Moment, seconds: int | None) -> None:
-        """All of a sender's packets were settled (None), or the relay asked for some seconds."""
+    def note(self, pair: Pair, now: Moment, seconds: int | None) -> None:
+        """All of a pair's packets were settled (None), or the relay asked for some seconds."""
         if seconds is None:
-            self._refusals.pop(sender, None)
-            self._until.pop(sender, None)
+            self._refusals.pop(pair, None)
+            self._until.pop(pair, None)
             return
-        refusals = self._refusals.get(sender, 0)
-        self._refusals[sender] = refusals + 1
-        self._until[sender] = now + min(LONGEST_WAIT, max(seconds * SECOND, wait_after(refusals)))
+        refusals = self._refusals.get(pair, 0)
+        self._refusals[pair] = refusals + 1
+        self._until[pair] = now + min(LONGEST_WAIT, max(seconds * SECOND, wait_after(refusals)))
 
-    def senders(self, now: Moment) -> list[str]:
-        """Who rests now."""
-        return [sender for sender, until in self._until.items() if until > now]
+    def pairs(self, now: Moment) -> list[Pair]:
+        """Whose packets rest now."""
+        return [pair for pair, until in self._until.items() if until > now]
 
     def ends_in(self, now: Moment) -> int | None:
         """Microseconds until the first of them is tried again; None when nobody rests."""

@@ -26,7 +26,12 @@ class RateLimited(Refused):
     """Too much at once; `retry_after` says when."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(codes.RATE_LIMITED, "too many packets or first contacts", row="A2ACP-257")
+        super().__init__(
+            codes.RATE_LIMITED,
+            "this was too much for now; come again later",
+            row="A2ACP-257",
+            details={"retry_after": seconds},
+        )
         self.retry_after = seconds
 
 

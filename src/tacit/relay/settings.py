@@ -34,6 +34,8 @@ class Limits:
     per_recipient_bytes: int = 64 * 1024 * 1024
     # One contact may fill a quarter of a mailbox, however many tags it invents.
     per_sender: int = 500
+    # How often in a day strangers may fill their part of a mailbox that is emptied.
+    strangers_fill_a_day: int = 1
     keep: int = 30 * DAY
     packets_per_minute: int = 60
     burst: int = 120
@@ -61,7 +63,15 @@ class Limits:
     guests_a_week: int = 200
     guest_requests_per_minute: int = 30
     guest_command_valid: int = 5 * MINUTE
+    # Relays not met before that one source, or one agent here, may have us look up in a day; keys of relays
+    # that the operator has not named.
+    new_relays_a_day: int = 20
+    pinned_relays: int = 2_000
     federation_keep: int = 48 * HOUR
+    # Registrations that one source may begin in a day, codes and recovery mails to one mailbox.
+    registrations_a_day: int = 100
+    codes_to_a_mailbox_a_day: int = 20
+    recovery_mails_a_day: int = 5
     enrolment_valid: int = 10 * MINUTE
     invite_valid: int = 7 * DAY
     email_code_valid: int = 15 * MINUTE

@@ -9,22 +9,19 @@ reach what only this device can reach.
 from __future__ import annotations
 
 import io
-import socket
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
-from aiohttp.resolver import ThreadedResolver
 
 from tacit.agent import contact_uri, vcards, webfinger
 from tacit.agent.contact_uri import ContactUri
 from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.io.public_sockets import public_sockets
 from tacit.seal import identity
 
 if TYPE_CHECKING:
     import ssl
-
-    from aiohttp.abc import ResolveResult
 
     from tacit.agent.io.commands import Commands
     from tacit.agent.packets.packet import Fields
@@ -131,19 +128,6 @@ async def match_text(agent: Commands, text: str) -> Fields:
 # A domain that knows a name.
 
 
-class _PublicOnly(ThreadedResolver):
-    """Finds hosts, but none of this device or of a network behind it."""
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        """The addresses of a host; `OSError` when one of them is not public."""
-        found = await super().resolve(host, port, family)
-        if not all(webfinger.is_public(one["host"]) for one in found):
-            raise OSError("a private address")
-        return found
-
-
 async def find(agent: Commands, text: str, *, private: bool = False) -> Fields:
     """Which agent an e-mail address or a handle names; shown, not added (A2ACP-024)."""
     asked = webfinger.account(text)
@@ -160,8 +144,8 @@ async def find(agent: Commands, text: str, *, private: bool = False) -> Fields:
 
 
 async def _asked(trust: ssl.SSLContext | None, asked: webfinger.Account, *, private: bool) -> bytes:
-    resolver = None if private else _PublicOnly()
-    connector = aiohttp.TCPConnector(ssl=trust if trust is not None else True, resolver=resolver)
+    sockets = None if private else public_sockets()
+    connector = aiohttp.TCPConnector(ssl=trust if trust is not None else True, socket_factory=sockets)
     async with aiohttp.ClientSession(connector=connector, trust_env=False) as http:
         url = webfinger.url(asked)
         for _ in range(_MOST_REDIRECTS + 1):

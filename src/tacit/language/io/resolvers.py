@@ -8,23 +8,21 @@ when the name resolves anew. Ten seconds, ten MiB.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
-import socket
 import stat
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin, urlsplit
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 
+from tacit.base.io.public_sockets import PrivateAddressError, public_sockets
 from tacit.language.context import Blocked, Content, Fetched, Resolver, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+    from tacit.base.public_addresses import Network
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_SECONDS: Final = 10.0
@@ -88,39 +86,6 @@ class FileResolver:
         return Unreachable("larger than the limit") if len(data) > self._max_bytes else Content(data)
 
 
-class _BlockedAddressError(OSError):
-    """The name resolves to an address that may not be reached."""
-
-
-class _PublicAddresses(AbstractResolver):
-    """Resolves names, and refuses those with an address that is not public; asked at each connection."""
-
-    def __init__(self, allowed: tuple[Network, ...]) -> None:
-        self._allowed = allowed
-        self._inner = aiohttp.ThreadedResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        found = await self._inner.resolve(host, port, family)
-        if not all(may_reach(result["host"], self._allowed) for result in found):
-            raise _BlockedAddressError
-        return found
-
-    async def close(self) -> None:
-        await self._inner.close()
-
-
-def may_reach(address: str, allowed: Iterable[Network] = ()) -> bool:
-    """Whether an address is public, or inside a network that the operator allowed by name."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    found = mapped or found
-    if any(found in network for network in allowed if network.version == found.version):
-        return True
-    return found.is_global and not found.is_multicast
-
-
 class HttpResolver:
     """http and https to hosts that were allowed by name."""
 
@@ -140,7 +105,7 @@ class HttpResolver:
     async def fetch(self, ref: str) -> Fetched:
         """The body of a successful answer; every hop of a redirect is checked like the first."""
         timeout = aiohttp.ClientTimeout(total=self._max_seconds)
-        connector = aiohttp.TCPConnector(resolver=_PublicAddresses(self._networks), use_dns_cache=False)
+        connector = aiohttp.TCPConnector(socket_factory=public_sockets(self._networks))
         try:
             async with (
                 asyncio.timeout(self._max_seconds),
@@ -150,7 +115,7 @@ class HttpResolver:
         except TimeoutError:
             return Unreachable("no answer in time")
         except aiohttp.ClientConnectorError as error:
-            if isinstance(error.os_error, _BlockedAddressError):
+            if isinstance(error.os_error, PrivateAddressError):
                 return Blocked("the address is not public")
             return Unreachable("the host cannot be reached")
         except (aiohttp.ClientError, OSError, ValueError):
@@ -184,8 +149,4 @@ class HttpResolver:
             return Blocked("a redirect leads to another scheme")
         if parts.username is not None or host not in self._hosts:
             return Blocked("the host is not allowed")
-        try:
-            literal = ipaddress.ip_address(host)
-        except ValueError:
-            return None
-        return None if may_reach(str(literal), self._networks) else Blocked("the address is not public")
+        return None

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from tacit.base.callers import Bound
 from tacit.base.errors import Refused
-from tacit.relay.accounts import AccountSession, ShortLived
+from tacit.relay.accounts import AccountSession
 from tacit.relay.io import registry
 from tacit.relay.io.replies import json_reply
+from tacit.relay.short_lived import ShortLived
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64
 
@@ -55,6 +57,8 @@ class AccountSessions:
                 passkey=passkey,
                 recovered=recovered,
             ),
+            (Bound(str(account), 1.0),),
+            now,
         )
         reply = json_reply({"address": str(Address(username, self._mailboxes.domain))}, status)
         reply.set_cookie(

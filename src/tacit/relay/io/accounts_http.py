@@ -3,25 +3,31 @@
 A2ACP-011, A2ACP-012, A2ACP-014, A2ACP-015, A2ACP-019.
 
 The first step answers alike for free and taken names; who owns a mailbox learns the truth after proving it.
+Each one mails a code to somebody: a source begins so many in a day, and one mailbox gets so many.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 from aiohttp import web
 
+from tacit.base.callers import bounds_of
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
 from tacit.relay import accounts, registration
-from tacit.relay.accounts import Pending, ShortLived
+from tacit.relay.accounts import Pending
 from tacit.relay.io import registry
 from tacit.relay.io.account_http import AccountHttp
 from tacit.relay.io.account_sessions import AccountSessions
+from tacit.relay.io.budgets import Allowance
 from tacit.relay.io.replies import json_body, json_reply, text_field
+from tacit.relay.packet_checks import RateLimited
 from tacit.relay.rate import PerMinute
+from tacit.relay.short_lived import ShortLived
 from tacit.wire import frames, records
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64, canonical, unb64
@@ -93,13 +99,33 @@ class Accounts:
         accounts.check_email(email)
         code = accounts.email_code(self._mailboxes.entropy.draw(16))
         expires = _later(now, self._mailboxes.limits.email_code_valid)
-        pending = Pending(
-            username, accounts.email_hash(self._pepper, email), accounts.code_hash(code), expires, 0
-        )
+        mailbox = accounts.email_hash(self._pepper, email)
+        await self._spend(self._registration_allowances(request.remote, mailbox), now)
+        pending = Pending(username, mailbox, accounts.code_hash(code), expires, 0)
         token = self._token()
-        self._pending.put(token, pending)
+        self._pending.put(token, pending, self._mailboxes.sources_of(request.remote), now)
         await self._mailer.send(email, "Your relay code", f"Your code is {code}. It is valid for 15 minutes.")
         return json_reply({"registration": token}, 202)
+
+    def _registration_allowances(self, remote: str | None, mailbox: bytes) -> list[Allowance]:
+        """How many registrations a source may begin in a day, and how many codes go to one mailbox."""
+        limits, bounds = self._mailboxes.limits, bounds_of(remote)
+        return [
+            *(
+                Allowance(f"registrations\n{bound.key}", int(limits.registrations_a_day * bound.share))
+                for bound in bounds
+            ),
+            Allowance(f"codes\n{mailbox.hex()}", limits.codes_to_a_mailbox_a_day),
+            # So that it takes more than one to keep somebody from registering.
+            Allowance(f"codes\n{mailbox.hex()}\n{bounds[0].key}", limits.codes_to_a_mailbox_a_day // 4),
+        ]
+
+    async def _spend(self, allowances: list[Allowance], now: Moment) -> None:
+        """Count one more of each, or `RateLimited`; whoever is refused causes no write."""
+        budgets, store = self._mailboxes.budgets, self._mailboxes.store
+        if wait := budgets.wait(store.reader, allowances, now):
+            raise RateLimited(wait)
+        await store.write(lambda file: budgets.spend(file, allowances, now))
 
     async def confirm(self, request: web.Request) -> web.Response:
         """The mailed code; answers with what the browser needs to make a passkey."""
@@ -148,7 +174,7 @@ class Accounts:
         login = Pending(
             "", b"", b"", _later(now, self._mailboxes.limits.email_code_valid), 0, challenge=challenge
         )
-        self._logins.put(token, login)
+        self._logins.put(token, login, self._mailboxes.sources_of(request.remote), now)
         return json_reply({"login": token, "options": self._passkeys.request_options(challenge)})
 
     async def login(self, request: web.Request) -> web.Response:
@@ -173,7 +199,8 @@ class Accounts:
         session = self._sessions.of(request, now)
         token, challenge = self._token(), self._mailboxes.entropy.draw(32)
         expires = _later(now, self._mailboxes.limits.email_code_valid)
-        self._logins.put(token, Pending(session.username, b"", b"", expires, 0, challenge=challenge))
+        pending = Pending(session.username, b"", b"", expires, 0, challenge=challenge)
+        self._logins.put(token, pending, self._mailboxes.sources_of(request.remote), now)
         options = self._passkeys.creation_options(
             username=str(Address(session.username, self._mailboxes.domain)),
             user_id=accounts.code_hash(session.username)[:16],
@@ -289,8 +316,12 @@ class Accounts:
         body = await json_body(request)
         username, email = text_field(body, "username").strip().lower(), text_field(body, "email")
         known = registry.account_of(self._mailboxes.store.reader, username)
-        if known is not None and known[1] == accounts.email_hash(self._pepper, email):
-            await self._start_recovery(username, email, now)
+        mailbox = accounts.email_hash(self._pepper, email)
+        if known is not None and known[1] == mailbox:
+            allowance = Allowance(f"recovery\n{mailbox.hex()}", self._mailboxes.limits.recovery_mails_a_day)
+            with contextlib.suppress(RateLimited):
+                await self._spend([allowance], now)
+                await self._start_recovery(username, email, now)
         # The same answer for everyone.
         return json_reply({"status": "if the name and the email belong together, a mail is on its way"}, 202)
 

@@ -2,9 +2,11 @@
 
 A2ACP-254, A2ACP-255, A2ACP-256.
 
-Outgoing packets are on disk before the sender hears `accepted`, go out in each sender's order, one relay at a
-time in a task of its own, and are tried for 48 hours. Incoming requests are signed by the relay they come
-from; each packet's `from` must belong to that relay, and the agent's own signature is still verified.
+Outgoing packets are on disk before the sender hears `accepted`, go out in the order in which a sender wrote
+to a recipient, one relay at a time in a task of its own, and are tried for 48 hours. Incoming requests are
+signed by the relay they come from; each packet's `from` must belong to that relay, and the agent's own
+signature is still verified. Whoever has this relay look for others, by a packet or by a claim, does so within
+a day's allowance; connections go to public addresses and listed networks only (`base.io.public_sockets`).
 """
 
 from __future__ import annotations
@@ -12,35 +14,42 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import aiohttp
 import msgspec
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.io.public_sockets import PrivateAddressError
 from tacit.base.moment import SECOND
 from tacit.relay.federation import (
     BATCH,
     KEY_CACHE,
     NONCE_KEPT,
     UNKNOWN_CACHE,
+    Pair,
+    PairBackoff,
     RelayCard,
-    SenderBackoff,
     deliver_url,
     given_up,
     read_card,
     wait_after,
 )
 from tacit.relay.io import registry, store
+from tacit.relay.io.budgets import Allowance
 from tacit.relay.io.replies import bounded
-from tacit.relay.packet_checks import retry_after
+from tacit.relay.packet_checks import RateLimited, retry_after
 from tacit.relay.rate import PerMinute
+from tacit.relay.settings import HOUR
 from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import UNREADABLE, b64, unb64
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
+    import apsw
+
+    from tacit.base.callers import Bound
     from tacit.base.moment import Moment
     from tacit.relay.io.connection import Connection
     from tacit.relay.io.mailboxes import Mailboxes
@@ -54,6 +63,8 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=30, connect=10)
 _MOST_BYTES: Final = 64 * 1024
 _MOST_REMEMBERED: Final = 50_000
 V = TypeVar("V")
+_Late = dict["str | Pair", tuple[str, "int | None"]]
+"""Whose packets must come again, a sender's or a pair's: the code, and the seconds to wait."""
 
 
 class Carried(msgspec.Struct, frozen=True):
@@ -102,6 +113,7 @@ class Federation:
         )
         self._keys: dict[str, tuple[bytes, Moment]] = {}
         self._unknown: dict[str, Moment] = {}
+        self._used_in: dict[str, int] = {}
         self._closing = False
 
     # Outward.
@@ -109,18 +121,25 @@ class Federation:
     def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
         """Store a packet for another relay, then tell its sender."""
         mailboxes = self._mailboxes
-        kept = mailboxes.store.write(
-            lambda file: store.put_outgoing(
-                file, mailboxes.store.next_position(), found, sig, domain, now, mailboxes.limits
-            )
-        )
-        mailboxes.spawn(self._answer(connection, found, domain, kept))
+        listed = domain in mailboxes.policy.allowed
+
+        def put(file: apsw.Connection) -> Overflow | None:
+            if not listed and not store.waits_for(file, domain) and registry.peer_key(file, domain) is None:
+                allowance = Allowance(f"new relays\nof {found.sender}", mailboxes.limits.new_relays_a_day)
+                mailboxes.budgets.spend(file, [allowance], now)
+            position = mailboxes.store.next_position()
+            return store.put_outgoing(file, position, found, sig, domain, now, mailboxes.limits)
+
+        mailboxes.spawn(self._answer(connection, found, domain, mailboxes.store.write(put)))
 
     async def _answer(
         self, connection: Connection, found: Envelope, domain: str, kept: asyncio.Future[Overflow | None]
     ) -> None:
         try:
             over = await kept
+        except Refused as refused:
+            self._mailboxes.refuse(connection, refused.code, found.packet_id, retry_after(refused))
+            return
         except TacitError:
             self._mailboxes.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
             return
@@ -164,11 +183,11 @@ class Federation:
         await asyncio.gather(*self._workers.values(), return_exceptions=True)
 
     async def _work(self, domain: str) -> None:
-        attempts, resting = 0, SenderBackoff()
+        attempts, resting = 0, PairBackoff()
         while True:
             self._wakes[domain].clear()
             now = self._mailboxes.clock.now()
-            waiting = store.outgoing(self._mailboxes.store.reader, domain, BATCH, resting.senders(now))
+            waiting = store.outgoing(self._mailboxes.store.reader, domain, BATCH, resting.pairs(now))
             if not waiting:
                 await self._pause(domain, resting.ends_in(now))
                 continue
@@ -179,9 +198,9 @@ class Federation:
                 attempts += 1
                 continue
             attempts = 0
-            for sender in {one.sender for one in waiting}:
-                resting.note(sender, now, late.get(sender))
-            await self._give_up([one for one in waiting if one.sender in late])
+            for pair in {one.pair for one in waiting}:
+                resting.note(pair, now, late.get(pair))
+            await self._give_up([one for one in waiting if one.pair in late])
 
     async def _pause(self, domain: str, most: int | None) -> None:
         """Wait for another packet, or until a sender's rest is over."""
@@ -189,17 +208,22 @@ class Federation:
             async with asyncio.timeout(None if most is None else most / SECOND):
                 await self._wakes[domain].wait()
 
-    async def _try(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int] | None:
-        """Senders whose packets must come again, with the seconds to wait; None when all must."""
+    async def _try(self, domain: str, waiting: Sequence[Outgoing]) -> dict[Pair, int] | None:
+        """Pairs whose packets must come again, with the seconds to wait; None when all must."""
         try:
             return await self._deliver(domain, waiting)
+        except aiohttp.ClientConnectorError as error:
+            if isinstance(error.os_error, PrivateAddressError):
+                _log.warning("a relay has no public address; list its network with --federation-network")
+            else:
+                _log.warning("a relay does not take our packets: %s", type(error).__name__)
         except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable) as error:
             _log.warning("a relay does not take our packets: %s", type(error).__name__)
         except Exception as error:  # noqa: BLE001 - whatever a stranger's card or answer does to us, we try again and give up in time
             _log.error("a relay's answer was too much for us: %s", type(error).__name__)
         return None
 
-    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int]:
+    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[Pair, int]:
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
         url = deliver_url(card, self._scheme)
@@ -212,34 +236,36 @@ class Federation:
             outcomes = _results(await bounded(response.content, _MOST_BYTES))
         if len(outcomes) != len(waiting):
             raise PeerFault("the relay answered for another number of packets")
-        return await self._settle(waiting, outcomes)
+        return await self._settle(domain, waiting, outcomes)
 
     async def _settle(
-        self, waiting: Sequence[Outgoing], outcomes: Sequence[DeliveryResult]
-    ) -> dict[str, int]:
-        """Forget what is settled; the senders of the rest, with the seconds that were asked for."""
-        mailboxes, settled, late = self._mailboxes, list[int](), dict[str, int]()
+        self, domain: str, waiting: Sequence[Outgoing], outcomes: Sequence[DeliveryResult]
+    ) -> dict[Pair, int]:
+        """Forget what is settled; the pairs of the rest, with the seconds that were asked for."""
+        mailboxes, settled, late = self._mailboxes, list[int](), dict[Pair, int]()
         for one, outcome in zip(waiting, outcomes, strict=True):
             if outcome.code in codes.RETRYABLE:
-                late[one.sender] = max(late.get(one.sender, 0), outcome.retry_after or 0)
+                late[one.pair] = max(late.get(one.pair, 0), outcome.retry_after or 0)
                 continue
             settled.append(one.position)
             if outcome.code == ACCEPTED:
                 mailboxes.counts.federated_out += 1
             elif outcome.code == OVERFLOW:
                 tag, limit = outcome.queue_tag or "", outcome.limit or 0
-                to = self._recipient(one)
-                await mailboxes.tell(one.sender, frames.QueueOverflow(tag, limit, to, one.packet_id))
+                over = frames.QueueOverflow(tag, limit, one.recipient, one.packet_id)
+                await mailboxes.tell(one.sender, over)
             else:
                 code = outcome.code if outcome.code in codes.ERROR_CODES else codes.FEDERATION_FAILED
                 await mailboxes.tell(one.sender, frames.Error(code, one.packet_id))
-        await mailboxes.store.write(lambda file: store.remove_outgoing(file, settled))
-        return late
+        now = mailboxes.clock.now()
 
-    @staticmethod
-    def _recipient(one: Outgoing) -> str | None:
-        found = msgspec.json.decode(one.envelope)
-        return cast("dict[str, Any]", found).get("to")
+        def settle(file: apsw.Connection) -> None:
+            store.remove_outgoing(file, settled)
+            if any(outcome.code == ACCEPTED for outcome in outcomes):
+                registry.use_peer(file, domain, now)
+
+        await mailboxes.store.write(settle)
+        return late
 
     async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
         mailboxes, now = self._mailboxes, self._mailboxes.watch.safe()
@@ -265,25 +291,39 @@ class Federation:
 
     async def card(self, domain: str) -> RelayCard:
         """Another relay's card; its key must be the pinned one, and is pinned when it is the first."""
-        card = read_card(await self._get(f"{self._scheme}://{domain}/.well-known/a2acp"), domain)
-        key = unb64(card.relay_key) or b""
-        pinned = registry.peer_key(self._mailboxes.store.reader, domain)
-        if pinned is None:
-            now = self._mailboxes.clock.now()
-            await self._mailboxes.store.write(lambda file: registry.pin_peer(file, domain, key, now))
-            pinned = registry.peer_key(self._mailboxes.store.reader, domain)
-        if pinned != key:
+        card = await self._said_card(domain)
+        key, now = unb64(card.relay_key) or b"", self._mailboxes.clock.now()
+        if self._pinned(domain) is None:
+            await self._mailboxes.store.write(lambda file: self._pin(file, domain, key, now))
+        if self._pinned(domain) != key:
             raise PeerFault("the relay's key is not the pinned one; an operator must decide")
         return card
 
-    async def _relay_key(self, domain: str) -> bytes:
-        pinned = registry.peer_key(self._mailboxes.store.reader, domain)
-        return pinned if pinned is not None else unb64((await self.card(domain)).relay_key) or b""
+    async def _said_card(self, domain: str) -> RelayCard:
+        return read_card(await self._get(f"{self._scheme}://{domain}/.well-known/a2acp"), domain)
 
-    async def agent_keys(self, sender: str) -> AsyncGenerator[bytes]:
+    def _pinned(self, domain: str) -> bytes | None:
+        return registry.peer_key(self._mailboxes.store.reader, domain)
+
+    def _pin(self, file: apsw.Connection, domain: str, key: bytes, now: Moment) -> None:
+        registry.pin_peer(file, domain, key, now, self._mailboxes.limits.pinned_relays)
+
+    async def _count_lookup(self, domain: str, bounds: Sequence[Bound], now: Moment) -> None:
+        """`RateLimited` when a source has had us look up too many relays in a day that we had not met."""
+        mailboxes = self._mailboxes
+        if domain in mailboxes.policy.allowed or self._pinned(domain) is not None:
+            return
+        most, budgets = mailboxes.limits.new_relays_a_day, mailboxes.budgets
+        allowances = [Allowance(f"new relays\n{bound.key}", int(most * bound.share)) for bound in bounds]
+        if wait := budgets.wait(mailboxes.store.reader, allowances, now):
+            raise RateLimited(wait)
+        await mailboxes.store.write(lambda file: budgets.spend(file, allowances, now))
+
+    async def agent_keys(self, sender: str, bounds: Sequence[Bound]) -> AsyncGenerator[bytes]:
         """The keys of another relay's agent: the known one, then, if that may be old, the one of now.
 
-        `Refused` when it has none that holds. Whoever signs badly has us ask once a minute at most.
+        `Refused` when it has none that holds. Whoever signs badly has us ask once a minute at most; who asks
+        (`bounds`) has us look up so many relays in a day.
         """
         now = self._mailboxes.clock.now()
         key, at = self._keys.get(sender, (b"", now))
@@ -291,6 +331,7 @@ class Federation:
             yield key
             if now - at < UNKNOWN_CACHE:
                 return
+        await self._count_lookup(address.parse(sender).domain, bounds, now)
         yield await self._agent_key(sender, now)
 
     async def _agent_key(self, sender: str, now: Moment) -> bytes:
@@ -353,15 +394,19 @@ class Federation:
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         return domain
 
-    async def speaker(self, *, url: str, headers: Mapping[str, str], body: bytes) -> str:
+    async def speaker(
+        self, *, url: str, headers: Mapping[str, str], body: bytes, bounds: Sequence[Bound]
+    ) -> str:
         """The relay that has signed a request, once; `Refused` when the signature does not hold.
 
         What was used before is known over a restart, and each request counts against that relay's own rate.
+        Who calls (`bounds`) has us look up so many relays in a day; only one that has signed is pinned.
         """
         mailboxes, now = self._mailboxes, self._mailboxes.clock.now()
         domain = self.admit(headers)
+        await self._count_lookup(domain, bounds, now)
         try:
-            key = await self._relay_key(domain)
+            key = self._pinned(domain) or unb64((await self._said_card(domain)).relay_key) or b""
             signer, nonce = mailboxes.signatures.verify_request(
                 url=url, headers=headers, body=body, public=key, now=now
             )
@@ -370,27 +415,41 @@ class Federation:
         wait = self._requests.take(domain, now)
         if wait:
             raise Refused(codes.RATE_LIMITED, "too many requests", details={"retry_after": wait})
-        fresh = signer == domain and await mailboxes.store.write(
-            lambda file: registry.use_nonce(file, domain, nonce, now, NONCE_KEPT)
-        )
-        if not fresh:
+
+        def use(file: apsw.Connection) -> bool:
+            if not registry.use_nonce(file, domain, nonce, now, NONCE_KEPT):
+                return False
+            if registry.peer_key(file, domain) is None:
+                self._pin(file, domain, key, now)
+            return registry.peer_key(file, domain) == key
+
+        if signer != domain or not await mailboxes.store.write(use):
             raise Refused(codes.BAD_SIGNATURE, "the relay signature was used before", row="A2ACP-255")
         return domain
 
-    async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[DeliveryResult]:
+    async def receive(
+        self, *, url: str, headers: Mapping[str, str], body: bytes, bounds: Sequence[Bound]
+    ) -> list[DeliveryResult]:
         """The outcome of each packet of a signed request; `Refused` when the request itself does not hold."""
         now = self._mailboxes.clock.now()
-        domain = await self.speaker(url=url, headers=headers, body=body)
+        domain = await self.speaker(url=url, headers=headers, body=body, bounds=bounds)
         try:
             delivery = msgspec.json.decode(body, type=Delivery)
         except UNREADABLE:
             raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
-        late: dict[str, tuple[str, int | None]] = {}
-        return [await self._take(carried, domain, now, late) for carried in delivery.packets[:BATCH]]
+        late: _Late = {}
+        outcomes = [await self._take(carried, domain, now, late) for carried in delivery.packets[:BATCH]]
+        if any(outcome.code == ACCEPTED for outcome in outcomes):
+            await self._note_use(domain, now)
+        return outcomes
 
-    async def _take(
-        self, carried: Carried, domain: str, now: Moment, late: dict[str, tuple[str, int | None]]
-    ) -> DeliveryResult:
+    async def _note_use(self, domain: str, now: Moment) -> None:
+        """Write down once an hour that packets come from a relay."""
+        if self._used_in.get(domain) != now // HOUR:
+            _remember(self._used_in, domain, now // HOUR)
+            await self._mailboxes.store.write(lambda file: registry.use_peer(file, domain, now))
+
+    async def _take(self, carried: Carried, domain: str, now: Moment, late: _Late) -> DeliveryResult:
         mailboxes = self._mailboxes
         try:
             found = mailboxes.checks.from_relay(
@@ -399,15 +458,22 @@ class Federation:
         except Refused as refused:
             mailboxes.counts.errors[refused.code] += 1
             return DeliveryResult(None, refused.code)
-        if found.sender in late:
-            # One of this sender's packets must come again: the later ones with it, in their order.
-            return DeliveryResult(found.packet_id, *late[found.sender])
-        outcome = await self._judge(found, carried.sig, domain, now)
+        pair = found.sender, found.recipient
+        for whose in (found.sender, pair):
+            if whose in late:
+                # One of these packets must come again: the later ones with it, in their order.
+                return DeliveryResult(found.packet_id, *late[whose])
+        outcome, whose = await self._sender_result(found, carried.sig, domain, now), found.sender
+        if outcome is None:
+            outcome, whose = await self._stored_result(found, carried.sig, now), pair
         if outcome.code in codes.RETRYABLE:
-            late[found.sender] = outcome.code, outcome.retry_after
+            late[whose] = outcome.code, outcome.retry_after
         return outcome
 
-    async def _judge(self, found: Envelope, sig: str, domain: str, now: Moment) -> DeliveryResult:
+    async def _sender_result(
+        self, found: Envelope, sig: str, domain: str, now: Moment
+    ) -> DeliveryResult | None:
+        """Why no packet of this sender is taken now; None when one is."""
         mailboxes = self._mailboxes
         wait = self._rates.take(domain, now)
         if wait:
@@ -415,11 +481,18 @@ class Federation:
         try:
             mailboxes.checks.rate(found.sender, now)
             await self._check_agent(found, sig)
-            answer = await mailboxes.take_from_relay(found, sig, now)
         except Refused as refused:
             mailboxes.counts.errors[refused.code] += 1
             return DeliveryResult(found.packet_id, refused.code, retry_after(refused))
         except (aiohttp.ClientError, TimeoutError, TacitError):
+            return DeliveryResult(found.packet_id, codes.UNAVAILABLE, 5)
+        return None
+
+    async def _stored_result(self, found: Envelope, sig: str, now: Moment) -> DeliveryResult:
+        """What becomes of a packet whose sender may send it."""
+        try:
+            answer = await self._mailboxes.take_from_relay(found, sig, now)
+        except TacitError:
             return DeliveryResult(found.packet_id, codes.UNAVAILABLE, 5)
         if isinstance(answer, frames.QueueOverflow):
             return DeliveryResult(found.packet_id, OVERFLOW, limit=answer.limit, queue_tag=answer.queue_tag)

@@ -21,11 +21,13 @@ from tacit.base.io.clock_watch import ClockWatch
 from tacit.relay.federation import Policy
 from tacit.relay.io import guest_store, notices, registry, store
 from tacit.relay.io.agent_steps import AgentSteps
+from tacit.relay.io.budgets import Budgets, forget_old
 from tacit.relay.io.correspondence import Correspondence
+from tacit.relay.io.intake import MOST_MARKERS, Intake
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.packet_batch import PacketBatch
 from tacit.relay.io.prekeys import PrekeyUploads
-from tacit.relay.io.store import Overtaken, Put, Queued
+from tacit.relay.io.store import Overtaken
 from tacit.relay.login import CHALLENGE_BYTES, NOBODY, LoginFailures, challenge_holds, local_address
 from tacit.relay.packet_checks import PacketChecks, retry_after
 from tacit.relay.quota import MailboxQuota
@@ -37,21 +39,17 @@ from tacit.wire.encoding import b64, unb64
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    import apsw
-
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock, Entropy
     from tacit.relay.io.connection import Connection
     from tacit.relay.io.registry import Agent
-    from tacit.relay.io.store import RelayStore
+    from tacit.relay.io.store import Queued, RelayStore
     from tacit.relay.ports import Signatures
-    from tacit.relay.quota import Overflow
     from tacit.relay.settings import Limits
     from tacit.wire.envelope import Envelope
 
 _log: Final = logging.getLogger("tacit.relay")
 _MOST_CACHED: Final = 50_000
-_MOST_MARKERS: Final = 200
 _MOST_TAGS: Final = 5_000
 # A login is a tenth of this.
 _MOST_BEFORE_LOGIN: Final = 8 * 1024
@@ -88,7 +86,7 @@ class Mailboxes:
         self.entropy = entropy
         self.limits = limits
         self.counts = Counts()
-        self.quota = MailboxQuota(limits)
+        self.quota = MailboxQuota(limits, domain)
         self.correspondence = Correspondence(
             relay_store,
             domain=domain,
@@ -97,6 +95,10 @@ class Mailboxes:
             met=self.quota.befriend,
         )
         self.quota.load(relay_store.occupancy(), self.correspondence.knows)
+        self.budgets = Budgets(correspondence_key)
+        self.intake = Intake(
+            relay_store, self.quota, self.correspondence, self.budgets, limits, home=domain, reader=self
+        )
         self.reputation = Reputation()
         self.reputation.load(registry.reputations(relay_store.reader))
         self.failures = LoginFailures(limits)
@@ -402,73 +404,21 @@ class Mailboxes:
             return
         if agent is None or found.recipient in self.blocked:
             raise Refused(codes.UNKNOWN_RECIPIENT, "nobody is registered there", row="A2ACP-018")
-        size = len(found.raw)
-        over = self._reserve(agent.account, found, size)
+
+        def then(failed: TacitError | None) -> None:
+            if isinstance(failed, Overtaken):
+                self.spawn(self._route_anew(connection, found, sig, now))
+            elif isinstance(failed, Refused):
+                self.refuse(connection, failed.code, found.packet_id, retry_after(failed))
+            elif failed is not None:
+                self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
+            else:
+                self.counts.accepted += 1
+                connection.confirm(found.packet_id)
+
+        over = self.intake.take(agent.account, found, sig, now, then)
         if over is not None:
             self._overflow(connection, agent.account, found, over.limit)
-            return
-
-        def then(put: Put, outcome: int | TacitError) -> None:
-            if isinstance(outcome, TacitError):
-                self._release(put)
-                if isinstance(outcome, Overtaken):
-                    self.spawn(self._route_anew(connection, found, sig, now))
-                else:
-                    self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
-                return
-            self.counts.accepted += 1
-            connection.confirm(found.packet_id)
-            self._stored(put, outcome)
-
-        self._keep(Put(agent.account, found, sig, size, now, then))
-
-    def _reserve(self, account: int, found: Envelope, size: int) -> Overflow | None:
-        contact = self.correspondence.knows(account, found.sender)
-        return self.quota.reserve(
-            account, found.queue_tag, found.sender, size, replaces=found.replaces_queue, contact=contact
-        )
-
-    def _keep(self, put: Put) -> None:
-        """Store a packet for which room was reserved; `put.then` is told."""
-        if self.store.is_shared:
-            found = put.envelope
-            self.store.reserved(put, self.quota.spare(put.recipient, found.queue_tag, found.sender))
-        try:
-            if put.envelope.replaces_queue:
-                self.store.write_then(
-                    lambda file: self._swap(file, put), lambda gone: self._replaced(put, gone)
-                )
-            else:
-                self.store.put(put)
-        except Unavailable:
-            self._release(put)
-            raise
-
-    def _swap(self, file: apsw.Connection, put: Put) -> list[tuple[int, int]]:
-        if not self.store.has_room(put):
-            raise Overtaken("the mailbox has changed")
-        return store.replace(file, put, self.store.next_position())
-
-    def _replaced(self, put: Put, gone: list[tuple[int, int]] | TacitError) -> None:
-        if isinstance(gone, TacitError):
-            put.then(put, gone)
-            return
-        connection = self.connected.get(put.recipient)
-        for position, size in gone:
-            self.quota.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, size)
-            if connection is not None:
-                connection.inflight.pop(position, None)
-        put.then(put, put.position)
-
-    def _stored(self, put: Put, position: int) -> None:
-        if position == 0:
-            # It was there already: the sender repeats itself after a crash. One copy, one place.
-            self._release(put)
-            return
-        found = put.envelope
-        self.deliver(
-            put.recipient, Queued(position, found.sender, found.queue_tag, put.size, found.raw, put.sig)
-        )
 
     def deliver(self, account: int, queued: Queued) -> None:
         """Hand out what was just stored, if its recipient is connected here."""
@@ -476,23 +426,21 @@ class Mailboxes:
             recipient.deliver(queued)
             self.counts.delivered += 1
 
-    def _release(self, put: Put) -> None:
-        self.quota.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, put.size)
+    def took_back(self, account: int, position: int) -> None:
+        """A packet was replaced: it is no longer on its way to its recipient."""
+        if (recipient := self.connected.get(account)) is not None:
+            recipient.inflight.pop(position, None)
 
     def _overflow(self, connection: Connection, account: int, found: Envelope, limit: int) -> None:
         self.counts.overflows += 1
         connection.say(frames.QueueOverflow(found.queue_tag, limit, found.recipient, found.packet_id))
-        self.spawn(self.mark(account, found.queue_tag))
-
-    async def mark(self, account: int, tag: str) -> None:
-        """Leave the recipient a note that packets of a tag were refused."""
-        await self.store.write(lambda file: store.mark(file, account, tag, _MOST_MARKERS))
+        self.spawn(self.intake.mark(account, found))
 
     def _received(self, connection: Connection, frame: frames.Received) -> None:
         if len(frame.deliveries) > len(connection.inflight) + len(connection.markers):
             # More than was ever handed out, or told twice: not looked at number by number for free.
             connection.penalty += 1
-            if len(frame.deliveries) > self.limits.window_packets + _MOST_MARKERS:
+            if len(frame.deliveries) > self.limits.window_packets + MOST_MARKERS:
                 self.refuse(connection, codes.BAD_ENVELOPE)
                 return
         known = [
@@ -549,34 +497,21 @@ class Mailboxes:
         if agent is None or found.recipient in self.blocked or found.sender in self.blocked:
             return frames.Error(codes.UNKNOWN_RECIPIENT, found.packet_id)
         while True:
-            over = self._reserve(agent.account, found, len(found.raw))
+            done: asyncio.Future[TacitError | None] = asyncio.get_running_loop().create_future()
+            over = self.intake.take(agent.account, found, sig, now, functools.partial(_settle, done))
             if over is not None:
                 self.counts.overflows += 1
-                await self.mark(agent.account, found.queue_tag)
+                await self.intake.mark(agent.account, found)
                 return frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id)
-            outcome = await self._kept_from_relay(agent.account, found, sig, now)
-            if not isinstance(outcome, Overtaken):
+            failed = await done
+            if not isinstance(failed, Overtaken):
                 break
-        return (
-            frames.Error(codes.UNAVAILABLE, found.packet_id, 5) if isinstance(outcome, TacitError) else None
-        )
-
-    async def _kept_from_relay(
-        self, account: int, found: Envelope, sig: str, now: Moment
-    ) -> int | TacitError:
-        done: asyncio.Future[int | TacitError] = asyncio.get_running_loop().create_future()
-
-        def then(put: Put, outcome: int | TacitError) -> None:
-            if isinstance(outcome, TacitError):
-                self._release(put)
-            else:
-                self.counts.federated_in += 1
-                self._stored(put, outcome)
-            if not done.done():
-                done.set_result(outcome)
-
-        self._keep(Put(account, found, sig, len(found.raw), now, then))
-        return await done
+        if isinstance(failed, Refused):
+            return frames.Error(failed.code, found.packet_id, retry_after(failed))
+        if failed is not None:
+            return frames.Error(codes.UNAVAILABLE, found.packet_id, 5)
+        self.counts.federated_in += 1
+        return None
 
     async def tell(self, sender: str, frame: frames.Frame) -> None:
         """A control frame for a local agent, now and until it was heard."""
@@ -593,8 +528,15 @@ class Mailboxes:
         now = self.watch.safe()
         gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
         await self.store.write(lambda file: guest_store.expire(file, now, self.limits))
+        await self.store.write(lambda file: forget_old(file, now))
         for recipient, sender, tag, size, _ in gone:
             self.quota.release(recipient, tag, sender, size)
         self.counts.expired += len(gone)
         errors = ((sender, frames.Error(codes.EXPIRED, packet_id)) for _, sender, _, _, packet_id in gone)
         await asyncio.gather(*(self.tell(sender, error) for sender, error in errors))
+
+
+def _settle(done: asyncio.Future[TacitError | None], failed: TacitError | None) -> None:
+    """Tell whoever waits for a packet's fate, unless it has left meanwhile."""
+    if not done.done():
+        done.set_result(failed)

@@ -25,10 +25,11 @@ from tacit.wire import address, codes, records
 from tacit.wire.encoding import unb64
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     import apsw
 
+    from tacit.base.callers import Bound
     from tacit.base.moment import Moment
     from tacit.relay.io.federation_http import Federation
     from tacit.relay.io.mailboxes import Mailboxes
@@ -46,11 +47,14 @@ class PrekeyRequests:
         self._mailboxes = mailboxes
         self._federation = federation
 
-    async def hand_out(self, agent: Agent, asked: PrekeyRequest) -> Handed:
-        """Signed, one-time (if the budgets allow) and last-resort prekey; `Refused` for who is not known."""
+    async def hand_out(self, agent: Agent, asked: PrekeyRequest, bounds: Sequence[Bound]) -> Handed:
+        """Signed, one-time (if the budgets allow) and last-resort prekey; `Refused` for who is not known.
+
+        `bounds` are the caller's, for what we look up at other relays.
+        """
         mailboxes, now = self._mailboxes, self._mailboxes.clock.now()
         owner = str(address.Address(agent.username, mailboxes.domain))
-        await self._verify(asked, owner, now)
+        await self._verify(asked, owner, now, bounds)
         contact = mailboxes.correspondence.knows(agent.account, asked.requester)
         whom = mailboxes.correspondence.digest(asked.requester)
         once = hashlib.blake2b(asked.sig.encode(), digest_size=16).digest()
@@ -63,19 +67,19 @@ class PrekeyRequests:
 
         return await mailboxes.store.write(take)
 
-    async def _verify(self, asked: PrekeyRequest, owner: str, now: Moment) -> None:
+    async def _verify(self, asked: PrekeyRequest, owner: str, now: Moment, bounds: Sequence[Bound]) -> None:
         mailboxes = self._mailboxes
         timely = abs(now - asked.at) <= mailboxes.limits.prekey_request_valid
         if not timely or len(asked.nonce) > _LONGEST or asked.requester in mailboxes.blocked:
             raise _not_known()
         signed = records.prekey_request_signed_bytes(owner, asked.requester, asked.at, asked.nonce)
-        async with contextlib.aclosing(self._keys(asked.requester)) as keys:
+        async with contextlib.aclosing(self._keys(asked.requester, bounds)) as keys:
             async for key in keys:
                 if mailboxes.signatures.verify(key, signed, unb64(asked.sig) or b""):
                     return
         raise _not_known()
 
-    async def _keys(self, requester: str) -> AsyncGenerator[bytes]:
+    async def _keys(self, requester: str, bounds: Sequence[Bound]) -> AsyncGenerator[bytes]:
         """The keys a request may be signed with: another relay's agent may have new ones since we asked."""
         mailboxes = self._mailboxes
         try:
@@ -91,7 +95,7 @@ class PrekeyRequests:
         if not mailboxes.permits(who.domain):
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         try:
-            async for key in self._federation.agent_keys(requester):
+            async for key in self._federation.agent_keys(requester, bounds):
                 yield key
         except (aiohttp.ClientError, TimeoutError, PeerFault, OSError):
             raise Unavailable("the requester's relay does not answer") from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from aiohttp import web
 
+from tacit.base.callers import bounds_of
 from tacit.base.errors import Refused
 from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
@@ -118,7 +119,7 @@ class PublicHttp:
         self._count_lookup(request)
         agent = await self._agent(request)
         asked = records.read_prekey_request(await bounded(request.content, _MOST_QUESTION))
-        signed, one_time, last = await self._prekeys.hand_out(agent, asked)
+        signed, one_time, last = await self._prekeys.hand_out(agent, asked, bounds_of(request.remote))
         if one_time is None or registry.prekeys_left(self._mailboxes.store.reader, agent.account) < 20:
             self._mailboxes.prekeys_low(agent.account)
         bundle: dict[str, msgspec.Raw] = {"record": msgspec.Raw(agent.record)}
@@ -132,7 +133,10 @@ class PublicHttp:
         self._federation.admit(request.headers)
         body = await bounded(request.content, _MOST_QUESTION)
         await self._federation.speaker(
-            url=f"{self._base}/v1/federation/agents", headers=request.headers, body=body
+            url=f"{self._base}/v1/federation/agents",
+            headers=request.headers,
+            body=body,
+            bounds=bounds_of(request.remote),
         )
         try:
             username = msgspec.json.decode(body, type=dict[str, str]).get("username", "")
@@ -152,7 +156,10 @@ class PublicHttp:
             async with asyncio.timeout(_READ_WITHIN):
                 body = await bounded(request.content, _MOST_DELIVERY)
             outcomes = await self._federation.receive(
-                url=f"{self._base}/v1/federation/packets", headers=request.headers, body=body
+                url=f"{self._base}/v1/federation/packets",
+                headers=request.headers,
+                body=body,
+                bounds=bounds_of(request.remote),
             )
         return json_reply(outcomes)
 

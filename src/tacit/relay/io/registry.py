@@ -401,13 +401,28 @@ def peer_key(connection: apsw.Connection, domain: str) -> bytes | None:
     return cast("bytes | None", row[0]) if row else None
 
 
-def pin_peer(connection: apsw.Connection, domain: str, key: bytes, now: Moment) -> None:
-    """Hold a relay's key, unless one is held already."""
+def pin_peer(connection: apsw.Connection, domain: str, key: bytes, now: Moment, most: int) -> None:
+    """Hold a relay's key, unless one is held already; of too many that the operator has not named, one goes.
+
+    First those with which no packet was exchanged, then those with which none was for longest.
+    """
     connection.execute(
-        "INSERT INTO peers VALUES (?,'seen',?,?) ON CONFLICT (domain) DO UPDATE SET"
+        "INSERT INTO peers (domain, policy, relay_key, pinned_at) VALUES (?,'seen',?,?)"
+        " ON CONFLICT (domain) DO UPDATE SET"
         " relay_key=ifnull(relay_key, excluded.relay_key), pinned_at=ifnull(pinned_at, excluded.pinned_at)",
         (domain, key, int(now)),
     )
+    row = _one(connection, "SELECT count(*) FROM peers WHERE policy='seen'")
+    connection.execute(
+        "DELETE FROM peers WHERE domain IN (SELECT domain FROM peers WHERE policy='seen' AND domain<>?"
+        " ORDER BY used_at IS NOT NULL, ifnull(used_at, pinned_at) LIMIT ?)",
+        (domain, max(0, int(row[0]) - most) if row else 0),
+    )
+
+
+def use_peer(connection: apsw.Connection, domain: str, now: Moment) -> None:
+    """A packet was exchanged with a relay: its key outlives those of relays with which none was."""
+    connection.execute("UPDATE peers SET used_at=? WHERE domain=?", (int(now), domain))
 
 
 def set_peer(connection: apsw.Connection, domain: str, policy: str, key: bytes | None = None) -> None:

@@ -210,6 +210,24 @@ CREATE TABLE guest_answers (
 CREATE UNIQUE INDEX guest_answers_once ON guest_answers (guest, once);
 """
 
+# What was spent of each budget (`relay.io.budgets`), by the hour and by a digest of whose it is.
+_SPENT: Final = """
+CREATE TABLE spent (
+  whose BLOB NOT NULL,
+  hour INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  PRIMARY KEY (whose, hour)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spent_hour ON spent (hour);
+"""
+
+# When a packet was last exchanged with a relay whose key is pinned. Those of before may have been used.
+_USED: Final = """
+ALTER TABLE peers ADD COLUMN used_at INTEGER;
+UPDATE peers SET used_at=pinned_at;
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17701,
     steps=(
@@ -223,5 +241,7 @@ SCHEMA: Final = Schema(
         _EPOCHS,
         _HANDED,
         _GUESTS,
+        _SPENT,
+        _USED,
     ),
 )

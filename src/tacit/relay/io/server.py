@@ -6,6 +6,7 @@ A2ACP-001, A2ACP-208, A2ACP-222.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.calling import through_proxies
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.http_runner import Runner, Site
+from tacit.base.io.public_sockets import public_sockets
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.relay.io.accounts_http import Accounts
@@ -37,10 +39,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.base.ports import Clock, Entropy
+    from tacit.base.public_addresses import Network
     from tacit.relay.ports import Mailer, Passkeys, Signatures
 
 _log: Final = logging.getLogger("tacit.relay")
 _SWEEP_SECONDS: Final = 1.0
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1"})
+_LOOPBACK: Final = ("127.0.0.0/8", "::1")
 _SOCKETS: Final = SocketLimits(
     guest_seconds=40.0, guest_request_seconds=90.0, idle_seconds=40.0, connections_per_credential=1_000_000
 )
@@ -59,6 +64,7 @@ class Settings:
     base_url: str = ""
     limits: Limits = field(default_factory=Limits)
     open_federation: bool = False
+    federation_networks: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
     tls: ssl.SSLContext | None = None
     trust: ssl.SSLContext | None = None
@@ -69,6 +75,17 @@ class Settings:
     def public_url(self) -> str:
         """Where others reach this relay."""
         return self.base_url or f"{self.scheme}://{self.domain}"
+
+    @property
+    def reachable_networks(self) -> tuple[Network, ...]:
+        """Where other relays may be besides public addresses.
+
+        A relay whose own name is this machine's meets others of this machine, and nobody from elsewhere meets
+        it. Where it listens says nothing: behind a proxy that is loopback as well.
+        """
+        local = self.domain.partition(":")[0] in _THIS_MACHINE
+        listed = (*self.federation_networks, *(_LOOPBACK if local else ()))
+        return tuple(ipaddress.ip_network(network) for network in listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +131,10 @@ class RelayServer:
             correspondence_key=key,
             open_federation=settings.open_federation,
         )
-        connector = aiohttp.TCPConnector(ssl=settings.trust if settings.trust is not None else True)
+        connector = aiohttp.TCPConnector(
+            ssl=settings.trust if settings.trust is not None else True,
+            socket_factory=public_sockets(settings.reachable_networks),
+        )
         self._http = aiohttp.ClientSession(connector=connector)
         self._federation = Federation(self.mailboxes, self._http, scheme=settings.scheme)
         self.mailboxes.forwarder = self._federation

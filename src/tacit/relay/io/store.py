@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import Moment
+    from tacit.relay.federation import Pair
     from tacit.relay.followed import Followed
     from tacit.relay.settings import Limits
     from tacit.wire.envelope import Envelope
@@ -374,11 +375,16 @@ def replace(connection: apsw.Connection, put: Put, position: int) -> list[tuple[
         " RETURNING position, size",
         (put.recipient, put.envelope.sender, put.envelope.queue_tag, put.envelope.packet_id),
     ).fetchall()
+    add(connection, put, position)
+    return cast("list[tuple[int, int]]", gone)
+
+
+def add(connection: apsw.Connection, put: Put, position: int) -> None:
+    """Store a packet; its position is 0 when it was there already."""
     put.position = position
     connection.execute(_INSERT, _row(put))
     if not connection.execute("SELECT 1 FROM queue WHERE position=?", (position,)).get:
         put.position = 0
-    return cast("list[tuple[int, int]]", gone)
 
 
 def expire(connection: apsw.Connection, before: int) -> list[tuple[int, str, str, int, str]]:
@@ -416,10 +422,16 @@ class Outgoing:
 
     position: int
     sender: str
+    recipient: str
     packet_id: str
     accepted_at: Moment
     envelope: bytes
     sig: str
+
+    @property
+    def pair(self) -> Pair:
+        """Between whom it goes."""
+        return self.sender, self.recipient
 
 
 def put_outgoing(
@@ -431,39 +443,53 @@ def put_outgoing(
     now: Moment,
     limits: Limits,
 ) -> Overflow | None:
-    """Store a packet for another relay, or say which limit is in the way: those of a mailbox here."""
+    """Store a packet for another relay, or say which limit is in the way.
+
+    Those of a mailbox here: for one recipient as much as one contact may leave, for all of them one mailbox.
+    """
     if found.replaces_queue:
         connection.execute(
             "DELETE FROM outgoing WHERE sender=? AND recipient=? AND tag=? AND packet_id<>?",
             (found.sender, found.recipient, found.queue_tag, found.packet_id),
         )
     waiting = connection.execute(
-        "SELECT ifnull(sum(tag=?1),0), count(*), ifnull(sum(length(envelope)),0) FROM outgoing"
-        " WHERE sender=?2 AND recipient=?3",
-        (found.queue_tag, found.sender, found.recipient),
+        "SELECT ifnull(sum(recipient=?1 AND tag=?2),0), ifnull(sum(recipient=?1),0), count(*),"
+        " ifnull(sum(length(envelope)) FILTER (WHERE recipient=?1),0), ifnull(sum(length(envelope)),0)"
+        " FROM outgoing WHERE sender=?3",
+        (found.recipient, found.queue_tag, found.sender),
     ).fetchone()
-    of_tag, of_sender, size = cast("tuple[int, int, int]", waiting)
+    of_tag, to_recipient, of_sender, bytes_to_recipient, size = cast(
+        "tuple[int, int, int, int, int]", waiting
+    )
     share = limits.contacts
-    for count, limit in ((of_tag, limits.per_tag), (of_sender, share.one_packets)):
-        if count >= limit:
-            return Overflow(limit)
-    if size and size + len(found.raw) > share.one_bytes:
-        return Overflow(share.one_packets)
+    for count, held, most, most_bytes in (
+        (of_tag, 0, limits.per_tag, share.one_bytes),
+        (to_recipient, bytes_to_recipient, share.one_packets, share.one_bytes),
+        (of_sender, size, limits.per_recipient, limits.per_recipient_bytes),
+    ):
+        if count >= most or (held and held + len(found.raw) > most_bytes):
+            return Overflow(most)
     row = (domain, found.sender, found.packet_id, found.recipient, found.queue_tag, int(now), found.raw, sig)
     connection.execute("INSERT OR IGNORE INTO outgoing VALUES (?,?,?,?,?,?,?,?,?)", (position, *row))
     return None
 
 
 def outgoing(
-    connection: apsw.Connection, domain: str, limit: int, without: Sequence[str] = ()
+    connection: apsw.Connection, domain: str, limit: int, without: Sequence[Pair] = ()
 ) -> list[Outgoing]:
-    """The oldest packets for one relay, those of some senders left out."""
+    """The oldest packets for one relay, those between some senders and recipients left out."""
     rows = connection.execute(
-        "SELECT position, sender, packet_id, accepted_at, envelope, sig FROM outgoing WHERE domain=?"
-        " AND sender NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?",
+        "SELECT position, sender, recipient, packet_id, accepted_at, envelope, sig FROM outgoing"
+        " WHERE domain=? AND (sender, recipient) NOT IN (SELECT value->>0, value->>1 FROM json_each(?))"
+        " ORDER BY position LIMIT ?",
         (domain, msgspec.json.encode(without).decode(), limit),
     )
-    return [Outgoing(*cast("tuple[int, str, str, Moment, bytes, str]", row)) for row in rows]
+    return [Outgoing(*cast("tuple[int, str, str, str, Moment, bytes, str]", row)) for row in rows]
+
+
+def waits_for(connection: apsw.Connection, domain: str) -> bool:
+    """Whether anything waits for a relay."""
+    return bool(connection.execute("SELECT 1 FROM outgoing WHERE domain=? LIMIT 1", (domain,)).get)
 
 
 def outgoing_domains(connection: apsw.Connection) -> list[str]:
