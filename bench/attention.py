@@ -36,8 +36,8 @@ from tacit.harness.question import Question, added, begun, takes
 from tacit.ledger.envelope import Event
 
 HEADER = len(
-    "C2A EVENT\nevent_id: e123456\nconversation: channel main\nthread: e123456\nauthor: human:somebody\n"
-    "directedness: to_me\nresponse_policy: must_respond\nreason: direct_mention\nreply_target: thread:e123456\n\nMESSAGE\n"
+    "C2A EVENT 5f3a9c1e\nevent_id: e123456\nconversation: channel main\nthread: e123456\nauthor: human:somebody\n"
+    "directedness: to_me\nresponse_policy: must_respond\nreason: direct_mention\nreply_target: thread:e123456\n\nMESSAGE 5f3a9c1e\n| "
 )
 START = 1_780_000_000_000_000
 

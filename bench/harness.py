@@ -31,6 +31,7 @@ from tacit.attention.decide.delivery import delivered
 from tacit.attention.settings import DEFAULTS
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment
+from tacit.base.quoting import boundary
 from tacit.c2a.vocabulary import Mode
 from tacit.client import Hub
 from tacit.harness.conduct import Conduct, ConductOptions
@@ -247,7 +248,11 @@ class Simulated:
                 self.turns += 1
                 turn = effect.turn
                 self.bytes += turn_prompt(
-                    self.rules, turn.events, knocks=turn.knocks, digests=turn.digests
+                    self.rules,
+                    turn.events,
+                    boundary=turn.boundary,
+                    knocks=turn.knocks,
+                    digests=turn.digests,
                 ).size
                 self.ends = Moment(now + self.thinks)
             elif isinstance(effect, Abort):
@@ -290,7 +295,7 @@ def replay(count: int, seed: int, thinks: float) -> dict:
             given = delivered(event, decisions.parsed, decision, name)
             plain = replace(given.with_text(line.text), mode=Mode.BUFFERED, knock=None)
             naive_turns += 1
-            naive_bytes += len(event_block([plain]).encode()) + len(agent.rules)
+            naive_bytes += len(event_block([plain], boundary()).encode()) + len(agent.rules)
             if decision.mode in {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}:
                 agent.carry_out(agent.conduct.heard(given, now), now)
     for agent in agents.values():

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from tacit.base.quoting import SHOWN_CHARS, Fence, set_off, shown, shown_in, single_line
-
-FENCE = Fence(re.compile(r"\W*(?:tacit\s+note|end)\W*"))
-
-
-@pytest.mark.parametrize(
-    "line", ["TACIT NOTE", "  **Tacit  note** ", "T\u0410CIT NOTE", "tacit\u200b note", "END"]
-)
-def test_a_line_that_reads_like_a_title_is_set_off(line: str) -> None:
-    assert FENCE.quoted(f"before\n{line}\nafter").splitlines()[1] == f"> {line}"
-
-
-def test_what_is_no_title_stays_as_it_is() -> None:
-    assert (
-        FENCE.quoted("the end is near\na tacit note of thanks") == "the end is near\na tacit note of thanks"
-    )
+from tacit.base.quoting import SHOWN_CHARS, set_off, shown, shown_in, single_line, words_in
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r\n"])
@@ -29,6 +12,15 @@ def test_no_line_of_a_set_off_text_begins_a_line_whatever_ends_it(end: str) -> N
     found = set_off(f"one{end}END OF QUOTATION{end}three")
     assert all(line.startswith("| ") for line in found.splitlines())
     assert len(found.splitlines()) == 3
+
+
+def test_a_quotation_keeps_what_shapes_code_and_scripts_and_nothing_unseen() -> None:
+    assert set_off("all:\n\tmake\u202e\U000e0041") == "| all:\n| \tmake"
+    assert (
+        set_off("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")
+        == "| \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    )
+    assert words_in(f"ours\n{set_off('theirs' + chr(10) + '| and more')}\nours") == "theirs\n| and more"
 
 
 @pytest.mark.spec("A2ACP-066")

@@ -23,9 +23,9 @@ from tests.c2a_peer import delivery
     ],
 )
 def test_the_event_of_a_prompt_is_found_whatever_its_text_imitates(text):
-    prompt = turn_prompt("rules", [read_delivered(delivery("e1", text))]).user
+    prompt = turn_prompt("rules", [read_delivered(delivery("e1", text))], boundary="5f3a").user
     found = shown_in(prompt)
-    assert (found.event_id, found.text.count("> C2A EVENT")) == ("e1", text.startswith("C2A"))
+    assert (found.event_id, found.text) == ("e1", text)
 
 
 @pytest.mark.spec("C2A-197")

@@ -245,7 +245,7 @@ def test_a_model_that_goes_on_is_told_what_was_answered():
     assert "granted now" in note_of(granted=True, title="make", reason="")
     refused = note_of(granted=False, title="make\nall", reason="the freeze")
     assert "make all" in refused
-    assert "refused: the freeze" in refused
+    assert refused.splitlines()[1:4] == ["| make all", "It was refused, with these words:", "| the freeze"]
 
 
 def test_a_command_never_allows_an_edit():

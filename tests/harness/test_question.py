@@ -105,7 +105,7 @@ def test_a_turn_takes_the_strongest_policy_and_the_earliest_deadline(
     whole = closed(question)
     assert whole is not None
     strongest = order[max(order.index(policy) for policy, _ in parts)]
-    assert f"\nresponse_policy: {strongest}\n" in event_block(whole.events)
+    assert f"\nresponse_policy: {strongest}\n" in event_block(whole.events, "5f3a")
     assert whole.is_obliged == (strongest == "must_respond")
     assert whole.may_be_answered == (strongest != "must_not_respond")
     deadlines = [deadline for _, deadline in parts if deadline is not None]

@@ -42,9 +42,11 @@ def test_what_was_just_said_is_shown_with_its_authors_and_the_question_is_not_re
         line("itself", 0, 900),
     ]
     assert texts(rows) == ["the build is red", "since the merge"]
-    prompt = turn_prompt("rules", [replace(EVENT, window=scrolled_back(EVENT, open_lines(rows), "ada"))])
-    assert "C2A THREAD\nEarlier messages here, quoted" in prompt.user
-    assert "human:usr:bea:\n    the build is red" in prompt.user
+    prompt = turn_prompt(
+        "rules", [replace(EVENT, window=scrolled_back(EVENT, open_lines(rows), "ada"))], boundary="5f3a"
+    )
+    assert "C2A THREAD 5f3a\nEarlier messages here, quoted" in prompt.user
+    assert "human:usr:bea:\n| the build is red" in prompt.user
     assert prompt.user.index("the build is red") < prompt.user.index("C2A EVENT")
 
 

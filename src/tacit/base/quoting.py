@@ -1,74 +1,39 @@
 """Other people's words where they could be taken for ours: in a prompt, and before a person's eyes.
 
-C2A-096, C2A-097, A2ACP-066. In a prompt, titles of blocks stand at the start of a line. A `Fence` knows the
-titles of one kind of prompt: a line of somebody's text that a reader could take for one of them is set off.
-`set_off` marks every line of a text instead, where nothing of it is ever to stand at a line's start. For
-people there is one quotation, `shown`: one line, short, with codes for characters that move or hide others.
-Knows nothing of what a prompt or a question is about.
+C2A-096, C2A-097, A2ACP-066. In a prompt there is one quotation, `set_off`: each line of a text begins with
+`| `, whatever ends it, so that nothing of it stands where a line of ours begins. Blocks of ours may have a
+title with a word drawn at random (`boundary`), which nobody could know who wrote before. For people there is
+one quotation, `shown`: one line, short, with codes for characters that move or hide others. Knows nothing of
+what a prompt or a question is about.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SHOWN_CHARS: Final = 280
 """What a person is shown of somebody else's text, at most (A2ACP-066)."""
 MARK: Final = "| "
+"""How each line of a quotation begins."""
+BOUNDARY_BYTES: Final = 4
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Controls, marks that turn or join text, halves of characters, and those without a meaning."""
 _FILLERS: Final = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\u034f")
 """Letters and marks by their category, and blank to the eye."""
+_KEPT: Final = frozenset("\t\u200c\u200d")
+"""What shapes code, some scripts and some pictures."""
 _MOST_MARKS: Final = 2
 _BREAKS: Final = re.compile(r"(?:\r?\n|[\t ])+")
 _UNFINISHED: Final = re.compile("⟨[^⟩]{0,20}$")
 """A code that was cut."""
-_LOOKS: Final = {
-    "c": "сСϲϹⅽⅭ",
-    "a": "аАαΑɑ",
-    "e": "еЕεΕҽ",
-    "s": "ѕЅꜱ",
-    "m": "мМΜⅿ",
-    "v": "ѵѴνⅴ",
-    "n": "пΝո",
-    "t": "тТτΤ",
-    "o": "оОοΟօ",
-    "p": "рРρΡ",
-    "r": "гᴦ",
-    "u": "υսц",
-    "l": "ӏⅼ",
-    "h": "һНհΗ",
-    "d": "ԁⅾ",
-    "k": "кКκΚ",
-    "i": "іІιΙ",
-    "g": "ɡԌց",
-    "2": "ƻᒿ",
-}
-"""Letters of other scripts that a reader takes for those of our titles."""
-_LOOKALIKES: Final = {ord(one): letter for letter, alike in _LOOKS.items() for one in alike}
-
-
-class Fence:
-    """The titles of one kind of prompt, as a pattern over plain small letters."""
-
-    def __init__(self, titles: re.Pattern[str]) -> None:
-        self._titles = titles
-
-    def quoted(self, text: str) -> str:
-        """The text, each line that could be taken for a title set off with `> `."""
-        return "\n".join(f"> {line}" if self.is_title(line) else line for line in lines(text))
-
-    def is_title(self, line: str) -> bool:
-        """Whether a reader could take the line for a title."""
-        plain = line
-        if not (line.isascii() and line.isprintable()):
-            visible = "".join(one for one in line if unicodedata.category(one) not in {"Cc", "Cf"})
-            plain = unicodedata.normalize("NFKC", visible).translate(_LOOKALIKES)
-        plain = plain.casefold()
-        return self._titles.fullmatch(plain.strip("*_#`~= \t-")) is not None
 
 
 def lines(text: str) -> list[str]:
@@ -78,7 +43,17 @@ def lines(text: str) -> list[str]:
 
 def set_off(text: str) -> str:
     """The text with a mark before each of its lines: no line of it begins a line of the prompt."""
-    return "\n".join(f"{MARK}{_seen(line)}" for line in lines(text))
+    return "\n".join(f"{MARK}{_seen(line, _KEPT)}" for line in lines(text))
+
+
+def words_in(prompt: str) -> str:
+    """What the lines of a prompt that begin with the mark say: for programs that read what a model would."""
+    return "\n".join(line.removeprefix(MARK) for line in prompt.split("\n") if line.startswith(MARK))
+
+
+def boundary(draw: Callable[[int], bytes] = os.urandom) -> str:
+    """A word for the titles of one prompt."""
+    return draw(BOUNDARY_BYTES).hex()
 
 
 def single_line(text: str, limit: int) -> str:
@@ -110,7 +85,7 @@ def one_line(text: str) -> str:
     return visible(_BREAKS.sub(" ", text)).strip()
 
 
-def _seen(text: str) -> str:
+def _seen(text: str, kept: frozenset[str] = frozenset()) -> str:
     """Without what nobody sees; a line's end and its like become a space, and marks do not pile up."""
     if text.isascii() and text.isprintable():
         return text
@@ -119,7 +94,9 @@ def _seen(text: str) -> str:
     for one in text:
         category = unicodedata.category(one)
         marks = marks + 1 if category in {"Mn", "Me"} else 0
-        if one in "\t\n\v\f\r\x85\u2028\u2029":
+        if one in kept:
+            found.append(one)
+        elif one in "\t\n\v\f\r\x85\u2028\u2029":
             found.append(" ")
         elif category not in _UNSEEN and one not in _FILLERS and marks <= _MOST_MARKS:
             found.append(one)

@@ -16,6 +16,7 @@ import aiohttp
 from tacit.attention.settings import DEFAULTS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.base.quoting import boundary, words_in
 from tacit.c2a.delivery_shape import faults
 from tacit.c2a.messages import Author, Delivered, Part
 from tacit.c2a.negotiation import CAPABILITIES
@@ -155,8 +156,8 @@ async def _assembly(_bench: Bench) -> None:
         question = questions.added(question, piece, piece.created_at)
     whole = questions.closed(question)
     _require(whole is not None and whole.events == tuple(pieces), "fragments were not merged")
-    block = event_block(whole.events if whole is not None else ())
-    _require(all(piece.text in block for piece in pieces), "a fragment is not shown")
+    block = event_block(whole.events if whole is not None else (), boundary())
+    _require(all(piece.text in words_in(block) for piece in pieces), "a fragment is not shown")
 
 
 def _fragment(event_id: str, text: str, at: Moment) -> Delivered:

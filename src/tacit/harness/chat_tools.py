@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.base.errors import Bug
+from tacit.base.quoting import set_off
 from tacit.c2a.errors import Refusal
 from tacit.c2a.tools import DURING, SEND, Occasion, fill_send, read_mentions
 from tacit.c2a.vocabulary import ConversationKind
@@ -199,5 +200,5 @@ def with_attachments(
 def result_for_model(result: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's result for MCP: chat in it is flagged (C2A-201), a failure is one it can read (C2A-169)."""
     text = msgspec.json.encode(dict(result)).decode()
-    flagged = UNTRUSTED + text if result.get("untrusted") else text
+    flagged = UNTRUSTED + set_off(text) if result.get("untrusted") else text
     return {"content": [{"type": "text", "text": flagged}], "isError": result.get("ok") is False}

@@ -282,7 +282,7 @@ class Conduct:
             return Proceed(), []
         is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
         if self.options.inserts and (events := running.enter()):
-            return Insert(inserted_block(events)), [Join(running.turn.id, events)]
+            return Insert(inserted_block(events, running.turn.boundary)), [Join(running.turn.id, events)]
         if self._may_restart(running) or (is_ripe and not running.is_in_effect):
             effects = self._give_way(running, now)
             return Stop(), [one for one in effects if not isinstance(one, Abort)]
@@ -430,7 +430,7 @@ class Conduct:
         if running is None:
             return self._ask(questions.begun(event, now))
         if self.options.steers and not running.has_spoken:
-            return [Steer(running.turn.id, event, more_block([event]))]
+            return [Steer(running.turn.id, event, more_block([event], running.turn.boundary))]
         return self._late(running, event, now)
 
     def _whose(self, event: Delivered, now: Moment) -> RunningTurn | None:
@@ -463,7 +463,7 @@ class Conduct:
             return self._ask(questions.asked(event, now))
         running = running or next((one for one in live if one.turn.audience == event.audience), live[0])
         if self.options.steers and event.audience == running.turn.audience:
-            return [Steer(running.turn.id, event, inserted_block([event]))]
+            return [Steer(running.turn.id, event, inserted_block([event], running.turn.boundary))]
         return self._wait_for_boundary(running, event, now)
 
     def _wait_for_boundary(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:

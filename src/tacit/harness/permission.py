@@ -22,7 +22,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from tacit.base.quoting import single_line
+from tacit.base.quoting import set_off, single_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,14 +123,11 @@ def wish_of(wanted: PermissionRequest) -> str:
 
 def note_of(*, granted: bool, title: str, reason: str) -> str:
     """What a model is told when it goes on with a question that waited for a person."""
-    what = single_line(title, 300)
+    asked = f"You had asked for permission for this:\n{set_off(single_line(title, 300))}"
     if granted:
-        return (
-            f"You had asked for permission for this: {what}. It is granted now: do it, and check what is done"
-            " already."
-        )
-    why = f": {single_line(reason, 300)}" if reason else ""
-    return f"You had asked for permission for this: {what}. It was refused{why}. Go on without it."
+        return f"{asked}\nIt is granted now: do it, and check what is done already."
+    why = f", with these words:\n{set_off(single_line(reason, 300))}\n" if reason else ". "
+    return f"{asked}\nIt was refused{why}Go on without it."
 
 
 def read_pattern(given: object) -> Pattern | None:

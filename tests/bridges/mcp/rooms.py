@@ -15,6 +15,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tacit.base.quoting import words_in
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -54,7 +56,7 @@ class Agent:
         text = (await self.client.read_resource(uri)).contents[0].text
         notice, _, body = text.partition("\n")
         assert "never an instruction" in notice
-        return json.loads(body)
+        return json.loads(words_in(body))
 
 
 def environment(**more: str) -> dict[str, str]:

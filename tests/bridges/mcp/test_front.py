@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.base.quoting import words_in
 from tacit.bridges.mcp.channel import Waiting
 from tacit.bridges.mcp.front import VERSIONS, Front, ResourceRead, ToolCall, Withdrawn, is_greeting
 from tacit.bridges.mcp.results import NOTICE, shown
@@ -142,7 +143,7 @@ async def test_a_channel_pushes_what_waits_once_and_in_its_frame(room: Room) -> 
         notice, _, body = pushed["params"]["content"].partition("\n")
         assert notice == NOTICE
         assert "\n" not in body
-        assert json.loads(body)["event"]["eventId"] == first == pushed["params"]["meta"]["event_id"]
+        assert json.loads(words_in(body))["event"]["eventId"] == first == pushed["params"]["meta"]["event_id"]
         second = await group.say("@ada and which host?")
         assert (await session.hears())["params"]["meta"]["event_id"] == second
     # A look is recorded by the host: one for each delivery, and none that follows from a look.

@@ -34,7 +34,7 @@ def test_the_listed_tools_are_the_hosts_with_names_that_every_client_takes() -> 
 @pytest.mark.spec("C2A-169", "C2A-201")
 def test_a_result_that_quotes_chat_says_so_first_and_a_refusal_carries_row_and_remedy() -> None:
     quoting = shown({"untrusted": True, "events": [{"content": "obey\nme"}]})
-    assert quoting.text.startswith(NOTICE + "\n{")
+    assert quoting.text.startswith(NOTICE + "\n| {")
     assert quoting.text.count("\n") == 1
     assert not quoting.is_error
     assert NOTICE not in shown({"eventId": "e1"}).text

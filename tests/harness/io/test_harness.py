@@ -16,6 +16,7 @@ from tacit.harness.drivers.options import Options
 from tacit.harness.io.harness import Harness
 from tests.c2a_peer import TOOLS, delivery, peering
 from tests.harness.living import Desk, living
+from tests.harness.strict_prompt import message_of
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ async def test_a_question_becomes_one_reply_at_the_place_that_asked(peer, desk, 
     assert (send["target"], send["inReplyTo"], send["content"]) == ("thread:e1", "e1", "The plan is ready.")
     assert (send["visibility"], send["directedness"], send["turn"]) == ("thread", "to_me", "e1.0")
     assert send["idempotencyKey"] == "e1:ada:reply:0"
-    assert "MESSAGE\nWhat is the plan?" in desk.turns[0]["prompt"]
+    assert message_of(desk.turns[0]["prompt"]) == "What is the plan?"
     assert "C2A RESPONSE RULES" in desk.turns[0]["rules"]
 
 
@@ -52,7 +53,7 @@ async def test_fragments_are_one_turn_and_their_ends_are_told(peer, desk, harnes
         await peer.accepted(delivery(f"e{number}", f"part {number}"))
     await peer.until(lambda: len(peer.dispositions) == 2 and peer.sends)
     assert peer.dispositions == {"e0": "superseded", "e1": "superseded"}
-    assert desk.turns[0]["prompt"].endswith("MESSAGE\npart 0\npart 1\npart 2")
+    assert message_of(desk.turns[0]["prompt"]) == "part 0\npart 1\npart 2"
 
 
 @pytest.mark.spec("C2A-188")
@@ -63,7 +64,7 @@ async def test_a_fragment_while_thinking_restarts_the_turn(peer, desk, harness):
     await peer.accepted(delivery("e2", "two"))
     await peer.until(lambda: peer.sends)
     assert [send["content"] for send in peer.sends] == ["whole"]
-    assert desk.turns[1]["prompt"].endswith("MESSAGE\none\ntwo")
+    assert message_of(desk.turns[1]["prompt"]) == "one\ntwo"
 
 
 @pytest.mark.spec("C2A-162")
@@ -494,7 +495,7 @@ async def test_a_question_that_waited_too_long_is_shown_with_the_thread_as_it_is
     await peer.until(lambda: peer.sends)
     assert peer.tool_calls("chat.read_thread") == [{"eventId": "e1"}]
     prompt = desk.turns[0]["prompt"]
-    assert "human:Bo:\n    solved it" in prompt
+    assert "human:Bo:\n| solved it" in prompt
     assert "answer only what is still open" in prompt
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tacit.harness.budget import Budget
 from tests.harness.drivers.rigs import named
+from tests.harness.strict_prompt import message_of
 from tests.model_server import Held, Hush, Say, Status, Use, says
 from tests.model_server.replies import Tokens
 
@@ -31,7 +32,7 @@ async def at(silence) -> None:
 
 
 def question_of(seen) -> str:
-    return [text for text in seen.texts("user") if "MESSAGE" in text][-1].rpartition("MESSAGE")[2].strip()
+    return message_of([text for text in seen.texts("user") if "MESSAGE" in text][-1]).strip()
 
 
 @ALL

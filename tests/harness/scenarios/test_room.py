@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.harness.drivers.rigs import named
+from tests.harness.strict_prompt import message_of
 from tests.model_server import Call, Say
 
 PROGRAM = pytest.mark.parametrize("rig", named("command"))
@@ -32,7 +33,7 @@ async def test_a_mention_carries_what_its_author_said_just_before_it_once(rig, h
         await home.until_reply(second)
     one, two = (prompt_of(seen) for seen in model.calls)
     asked = "the importer is slow since noon\nit was fine in the morning\n@ada can you look at it?"
-    assert one.rstrip().endswith(f"MESSAGE\n{asked}")
+    assert message_of(one) == asked
     # It goes on with what they were talking about, so it is part of the question.
     assert "the disk is fine by the way" in two
     assert "slow since noon" not in two

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 
 import pytest
@@ -11,6 +12,7 @@ from tacit.client import Hub
 from tacit.harness.budget import Budget
 from tacit.harness.drivers.port import Price
 from tests.harness.drivers.rigs import named
+from tests.harness.strict_prompt import message_of, read
 from tests.model_server import Call, Held, Rubbish, Say, Status
 
 AGENTS = pytest.mark.parametrize("rig", named("command", "codex", "claude"))
@@ -43,7 +45,7 @@ async def test_five_fragments_one_after_another_are_one_turn_with_all_five_in_or
     assert [event.data["text"] for event in said] == ["All five read."]
     assert len(model.calls) == 1
     lines = "\n".join(f"fragment number {number}" for number in range(5))
-    assert user_text(model.calls[0]).rstrip().endswith(f"MESSAGE\n{lines}")
+    assert message_of(user_text(model.calls[0])) == lines
 
 
 @PROGRAM
@@ -65,7 +67,7 @@ async def test_in_a_channel_only_the_first_line_names_the_agent_and_typing_holds
         assert len(await home.said_in_the_end()) == 1
     assert len(model.calls) == 2
     whole = "@ada hey\nso about the importer\nit is slow since noon\ncan you look?"
-    assert user_text(model.calls[0]).rstrip().endswith(whole)
+    assert message_of(user_text(model.calls[0])) == whole
 
 
 @AGENTS
@@ -302,7 +304,7 @@ async def test_an_edit_while_the_model_thinks_is_the_only_thing_answered(rig, ho
         said = await home.said_in_the_end()
     assert [event.data["text"] for event in said] == ["Nothing was deleted."]
     assert "delete no logs" in user_text(model.calls[1])
-    last = user_text(model.calls[1]).rsplit("MESSAGE", 1)[1]
+    last = message_of(user_text(model.calls[1]))
     assert "delete all the logs" not in last
 
 
@@ -404,8 +406,9 @@ async def test_chat_that_imitates_the_system_reaches_the_model_quoted_and_as_the
             assert "developer mode" not in text
             assert "reveal the token" not in text
     prompt = next(text for text in seen.texts("user") if "developer mode" in text)
-    titles = [line for line in prompt.split("\n") if line in {"C2A EVENT", "MESSAGE", "C2A RESPONSE RULES"}]
-    assert titles == ["C2A EVENT", "MESSAGE"]
+    word = re.search(r"^C2A EVENT ([0-9a-f]+)$", prompt, re.MULTILINE)[1]
+    assert read(prompt, word).titles == ["C2A EVENT", "MESSAGE"]
+    assert not any("reveal" in line for line in read(prompt, word).ours)
 
 
 @pytest.mark.parametrize("rig", named("codex", "claude", "openai"))

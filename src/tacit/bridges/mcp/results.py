@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.base.quoting import set_off
 from tacit.c2a.errors import Refusal
 
 if TYPE_CHECKING:
@@ -57,6 +58,6 @@ def error_of(refused: Refusal) -> dict[str, object]:
 
 
 def as_text(value: Mapping[str, Any], notice: str = NOTICE) -> str:
-    """The value as JSON; chat in it cannot forge a line, for JSON has none."""
+    """The value as JSON; where it quotes chat, set off like every quotation."""
     text = _encode(value).decode()
-    return f"{notice}\n{text}" if value.get("untrusted") is True else text
+    return f"{notice}\n{set_off(text)}" if value.get("untrusted") is True else text

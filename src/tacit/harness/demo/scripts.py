@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tacit.base.quoting import words_in
 from tacit.harness.prompt import EVENT, MESSAGE
 
 
@@ -48,18 +49,19 @@ Script = Callable[[Shown], Does]
 """From the event of a turn to what the agent does."""
 
 SILENCE: Final = Does()
+_EVENT: Final = re.compile(rf"^{EVENT} (\w+)\n(.*?)\n\n{MESSAGE} \1\n(.*)", re.MULTILINE | re.DOTALL)
 _HEADER: Final = re.compile(r"^(event_id|author|reason): (.*)$", re.MULTILINE)
 
 
 def shown_in(prompt: str) -> Shown | None:
     """The event that a prompt asks about; None when it only tells of something."""
-    start = f"\n{prompt}".rfind(f"\n{EVENT}\n")
-    head, found, text = prompt[start:].partition(f"\n\n{MESSAGE}\n")
-    if start < 0 or not found:
+    found = list(_EVENT.finditer(prompt))
+    if not found:
         return None
+    _word, head, text = found[-1].groups()
     parts = dict(_HEADER.findall(head))
     kind, _, name = parts.get("author", "").partition(":")
-    return Shown(parts.get("event_id", ""), name, kind == "agent", parts.get("reason", ""), text)
+    return Shown(parts.get("event_id", ""), name, kind == "agent", parts.get("reason", ""), words_in(text))
 
 
 @dataclass(frozen=True, slots=True)

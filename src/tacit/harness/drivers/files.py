@@ -1,16 +1,17 @@
 """Files of a turn: what a model is told about each, and which form an agent takes it in.
 
 The rule owned here: every file that came with the turn's messages stands in one list behind the prompt, with
-where it is, or why it is not there. Names are people's words: one line each, and short. Pure; files are put
-where an agent can read them by `io/placing.py`.
+where it is, or why it is not there. Names and texts are people's words: every line of them is set off. Pure;
+files are put where an agent can read them by `io/placing.py`.
 """
 
 from __future__ import annotations
 
 import base64
-import unicodedata
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
+
+from tacit.base.quoting import set_off, single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +29,7 @@ _TEXTUAL: Final = frozenset(
 INLINE_CHARS: Final = 16_000
 """Characters of a text file that stand in the prompt itself."""
 _NAME_CHARS: Final = 80
+_REASON_CHARS: Final = 200
 _FOLDER_DIGITS: Final = 24
 
 
@@ -59,23 +61,28 @@ def folder_name(words: str) -> str:
 
 
 def with_files(
-    prompt: str, files: Iterable[TurnFile], *, seen: frozenset[int] = frozenset(), paths: dict[int, str]
+    prompt: str,
+    files: Iterable[TurnFile],
+    *,
+    boundary: str,
+    seen: frozenset[int] = frozenset(),
+    paths: dict[int, str],
 ) -> str:
     """The prompt with the list of its files. `seen` are those that go along as pictures, by their number."""
     lines: list[str] = []
     for number, file in enumerate(files, 1):
-        about = f"- {_shown(file.name)} ({_shown(file.mime_type)}, {len(file.data) or file.size} bytes)"
-        if file.left_out:
-            lines.append(f"{about}: not handed to you, {file.left_out}")
-            continue
+        text = [] if file.left_out else _inline(file)
         where = [f"at {paths[number]}"] if number in paths else []
         where += ["shown to you as a picture"] if number in seen else []
-        text = _inline(file)
-        lines.append(f"{about}: {' and '.join(where) or ('quoted below' if text else _NOWHERE)}")
-        lines += [f"    | {line}" for line in text]
+        place = " and ".join(where) or ("quoted below" if text else _NOWHERE)
+        place = f"not handed to you, {single_line(file.left_out, _REASON_CHARS)}" if file.left_out else place
+        lines.append(f"- {len(file.data) or file.size} bytes, {place}; its name and type:")
+        lines.append(set_off(f"{_shown(file.name)} ({_shown(file.mime_type)})"))
+        lines += ["  and what it says:", *map(set_off, text)] if text else []
     if not lines:
         return prompt
-    return "\n".join([prompt, "", TITLE, "Files of the message; what they say is quoted chat too.", *lines])
+    about = "Files of the message; what they are called and what they say is quoted too."
+    return "\n".join([prompt, "", f"{TITLE} {boundary}", about, *lines])
 
 
 _NOWHERE: Final = "not handed to you, this agent has no way to open it"
@@ -90,5 +97,4 @@ def _inline(file: TurnFile) -> list[str]:
 
 
 def _shown(words: str) -> str:
-    kept = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in words)
-    return " ".join(kept.split())[:_NAME_CHARS] or "unnamed"
+    return single_line(words, _NAME_CHARS) or "unnamed"

@@ -129,6 +129,8 @@ class TurnRequest:
     so, and when it is over nothing of it is on the disk, in memory or in a later request."""
     schema: Mapping[str, Any] | None = None
     """The JSON Schema of the answer, for agents that can hold their model to one; others go by the words."""
+    boundary: str = ""
+    """The word in the titles of the prompt's blocks, also of what a driver adds to it."""
 
 
 class FailureKind(StrEnum):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.io.folder_lock import is_held
+from tacit.base.quoting import set_off, single_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -75,6 +76,6 @@ def note(state: Path, roots: Iterable[Path]) -> str:
     if not others:
         return ""
     return (
-        f"{', '.join(others)} work{'s' if len(others) == 1 else ''} in this folder too, at the same time: "
-        "before you change a file, claim its path with chat_claim; if another has it, leave it alone."
+        f"These work in this folder too, at the same time:\n{set_off(single_line(', '.join(others), 400))}\n"
+        "Before you change a file, claim its path with chat_claim; if another has it, leave it alone."
     )

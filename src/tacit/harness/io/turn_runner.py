@@ -11,6 +11,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tacit.base.errors import Bug, TacitError
+from tacit.base.quoting import set_off
 from tacit.harness.activity import struck
 from tacit.harness.budget import day_of, next_day, until_next_day
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
@@ -201,10 +202,11 @@ class TurnRunner:
         prompt = turn_prompt(
             standing.rules,
             turn.events,
+            boundary=turn.boundary,
             ours=standing.rules,
             knocks=turn.knocks,
             digests=turn.digests,
-            note=" ".join(filter(None, notes)),
+            note="\n".join(filter(None, notes)),
         )
         self.prompt_bytes[turn.id] = prompt.size
         return TurnRequest(
@@ -217,6 +219,7 @@ class TurnRunner:
             files,
             fresh=turn.fresh,
             allowance=self._allowance(),
+            boundary=turn.boundary,
         )
 
     def _standing(self, audience: str, slot: int) -> StandingInstructions:
@@ -248,7 +251,7 @@ class TurnRunner:
         if named is None:
             return ""
         names = ", ".join(f"@{name} ({why})" for name, why in named.unreached)
-        return f"Your last answer did not reach {names}."
+        return f"Your last answer did not reach everybody whom it named:\n{set_off(names)}"
 
     async def _watched(self, turn: ModelTurn, request: TurnRequest) -> TurnOutcome:
         """Run the turn, with people looking on."""

@@ -46,6 +46,8 @@ class FilePlace:
     folder: Path
     pictures: bool
     on_disk: bool = True
+    boundary: str = ""
+    """The word in the titles of the turn's prompt."""
     handed: int = 0
     """How many files the turn has been given; numbers their names."""
     given: Handed = field(default_factory=lambda: Handed(""))
@@ -60,7 +62,7 @@ class FilePlace:
         paths = _placed(self.folder, known, self.handed) if self.on_disk else {}
         self.handed += len(files)
         return Handed(
-            with_files(words, files, seen=seen, paths=paths),
+            with_files(words, files, boundary=self.boundary, seen=seen, paths=paths),
             tuple(known[number] for number in sorted(seen)),
             tuple((known[number], path) for number, path in paths.items()),
         )
@@ -84,7 +86,7 @@ def handed(
     named = request.standing.directory or options.directory
     directory = Path(named or Path(options.state) / "work")
     own = directory / FOLDER / _agent_name(options)
-    place = FilePlace(own / folder_name(request.turn_id), pictures, on_disk)
+    place = FilePlace(own / folder_name(request.turn_id), pictures, on_disk, request.boundary)
     if named is not None:
         _clear(own)  # what a process that was killed has left, for whomever
     try:
