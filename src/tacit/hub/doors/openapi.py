@@ -119,13 +119,15 @@ def _errors() -> dict[str, Any]:
     return {status: _error(texts[status]) for status in _FAULTS}
 
 
-def _schema_of(operation: Operation) -> dict[str, Any]:
-    (_,), components = msgspec.json.schema_components([operation.params])
-    return cast("dict[str, Any]", components[operation.params.__name__])
+def _schemas_of(operation: Operation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of the parameters, and by their names those that it refers to."""
+    (_,), components = msgspec.json.schema_components(
+        [operation.params], ref_template="#/components/schemas/{name}"
+    )
+    return cast("dict[str, Any]", components.pop(operation.params.__name__)), components
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
-    schema = _schema_of(operation)
+def _operation(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = schema.get("properties", {})
     required = set(schema.get("required", ()))
     in_path = re.findall(r"{(\w+)}", operation.path)
@@ -219,8 +221,11 @@ def _blob_paths() -> dict[str, Any]:
 def describe(config: HubConfig) -> dict[str, Any]:
     """The whole description."""
     paths: dict[str, Any] = {}
+    schemas: dict[str, Any] = {"Event": _EVENT, "Error": _ERROR}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+        schema, parts = _schemas_of(operation)
+        schemas |= parts
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema)
     events = paths["/v1/groups/{group_id}/events"]["get"]
     events["responses"]["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
     healthy = {"type": "object", "properties": {"status": {"const": "ok"}}}
@@ -242,7 +247,7 @@ def describe(config: HubConfig) -> dict[str, Any]:
         "security": [] if config.local_trust else [{"token": []}],
         "paths": {**paths, **_blob_paths()},
         "components": {
-            "schemas": {"Event": _EVENT, "Error": _ERROR},
+            "schemas": schemas,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
