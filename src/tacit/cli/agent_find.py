@@ -16,7 +16,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, who
 from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.output_path import OutputPath
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 @click.command("me")
 @click.option(
     "--png",
-    type=OutputPath(lambda: "tacit-address.png"),
+    type=OutputPlace(lambda: "tacit-address.png"),
     metavar="FILE|DIR/",
     help="Also write the QR code there, as a picture.",
 )
 @click.option(
-    "--svg", type=OutputPath(lambda: "tacit-address.svg"), metavar="FILE|DIR/", help="The same as SVG."
+    "--svg", type=OutputPlace(lambda: "tacit-address.svg"), metavar="FILE|DIR/", help="The same as SVG."
 )
 @json_option
 @reported

@@ -11,7 +11,7 @@ from tacit.agent.guests.answers import CHOICES
 from tacit.base.errors import Refused
 from tacit.cli.arrange import call
 from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.output_path import OutputPath
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal, bold
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _reading(found: Fields) -> str:
 @click.argument("guest_id", metavar="ID")
 @click.option(
     "--ics",
-    type=OutputPath(lambda: "appointment.ics"),
+    type=OutputPlace(lambda: "appointment.ics"),
     metavar="FILE|DIR/",
     help="Write the calendar entry there.",
 )

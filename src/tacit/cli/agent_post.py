@@ -26,7 +26,7 @@ from tacit.base.moment import rfc3339
 from tacit.base.visible import visible
 from tacit.cli import agent_keys
 from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.output_path import OutputPath
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal, bold, styled
 from tacit.seal import identity
 from tacit.seal.key_protection import KEYRING, PASSPHRASE
@@ -530,7 +530,7 @@ def _backup_name() -> str:
 
 
 @click.command()
-@click.argument("file", type=OutputPath(_backup_name), metavar="FILE|DIR/")
+@click.argument("file", type=OutputPlace(_backup_name), metavar="FILE|DIR/")
 @click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
 @json_option
 @reported

@@ -10,7 +10,7 @@ import click
 
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.cli.output_path import OutputPath
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.show import counted
 
@@ -46,7 +46,7 @@ def _told(manifest: Manifest) -> dict[str, object]:
 
 
 @click.command()
-@click.argument("target", type=OutputPath(), metavar="FILE|DIR/")
+@click.argument("target", type=OutputPlace(), metavar="FILE|DIR/")
 @_passphrase_option
 @pass_session
 def backup(session: CliSession, target: Path, passphrase_file: Path | None) -> None:

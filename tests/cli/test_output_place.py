@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.cli.main import tacit
-from tacit.cli.output_path import OutputPath
+from tacit.cli.output_place import OutputPlace
 from tacit.ledger.io.store import Options, Store
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_every_command_that_writes_where_it_is_told_takes_a_folder(
         assert isinstance(found, click.Group)
         found = found.get_command(context, word) or pytest.fail(f"there is no command {command}")
     place = next(one for one in found.params if one.name == parameter)
-    assert isinstance(place.type, OutputPath)
+    assert isinstance(place.type, OutputPlace)
     written = place.type.convert(f"{tmp_path}/folder/", place, context)
     assert (tmp_path / "folder").is_dir()
     assert written.is_dir() == (command == "backup")
@@ -73,7 +73,7 @@ def test_every_command_that_writes_where_it_is_told_takes_a_folder(
 
 def test_a_folder_that_cannot_be_made_is_a_usage_error_and_completion_makes_none(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    kind, context = OutputPath(lambda: "name"), click.Context(tacit, resilient_parsing=True)
+    kind, context = OutputPlace(lambda: "name"), click.Context(tacit, resilient_parsing=True)
     with pytest.raises(click.BadParameter, match="file"):
         kind.convert(f"{tmp_path}/file/folder/", None, None)
     assert kind.convert(f"{tmp_path}/folder/", None, context) == tmp_path / "folder" / "name"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class OutputPath(click.ParamType[Path]):
+class OutputPlace(click.ParamType[Path]):
     """A path to write to; `name_inside` names the file in a folder, or leaves the folder to the command."""
 
     name = "path"
