@@ -42,6 +42,12 @@ _ERROR: Final = {
 _EVENT_REF: Final = {"$ref": "#/components/schemas/Event"}
 _EVENTS: Final = {"type": "array", "items": _EVENT_REF}
 _OBJECT: Final = {"type": "object"}
+_DAMAGED: Final = {
+    "type": "array",
+    "items": {"type": "integer"},
+    "description": "Positions whose events are damaged on the hub's disk, and were left out.",
+}
+_SOME_EVENTS: Final = {"type": "object", "properties": {"events": _EVENTS, "damaged": _DAMAGED}}
 _GROUP: Final = {
     "type": "object",
     "required": ["group_id", "title", "last_seq", "actors"],
@@ -61,6 +67,7 @@ _PAGE: Final = {
         "events": _EVENTS,
         "next_cursor": {"type": "integer"},
         "last_seq": {"type": "integer"},
+        "damaged": _DAMAGED,
     },
 }
 _INBOX: Final = {
@@ -74,6 +81,7 @@ _INBOX: Final = {
         "attention_count": {"type": "integer"},
         "notices": _EVENTS,
         "cursor": {"type": "integer"},
+        "damaged": _DAMAGED,
     },
 }
 _TOKEN: Final = {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}
@@ -96,9 +104,9 @@ ANSWERS: Final[dict[str, dict[str, Any]]] = {
     "speak": _EVENT_REF,
     "events": _PAGE,
     "event": {"type": "object", "properties": {"event": _EVENT_REF}},
-    "thread": {"type": "object", "properties": {"events": _EVENTS}},
-    "window": {"type": "object", "properties": {"events": _EVENTS}},
-    "search": {"type": "object", "properties": {"events": _EVENTS}},
+    "thread": _SOME_EVENTS,
+    "window": _SOME_EVENTS,
+    "search": _SOME_EVENTS,
     "inbox": _INBOX,
 }
 _FAULTS: Final = ("400", "401", "403", "404", "413", "429", "503")
