@@ -61,6 +61,7 @@ check: setup-check
 	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check
 	$(PY) tools/a2acp_schemas.py --check
+	$(PY) -m tools.openapi_check
 	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
 	$(VENV)/bin/skillsaw lint skills

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 SQLITE_OPEN_READONLY: int
+SQLITE_OPEN_URI: int
 SQLITE_OPEN_READWRITE: int
 SQLITE_OPEN_CREATE: int
 SQLITE_OK: int

@@ -10,6 +10,8 @@ import pytest
 from tests.hub.room import running
 
 from tacit.base.errors import Corrupt
+from tacit.base.io.sqlite import connect
+from tacit.cli import show
 from tacit.hub.writer_codec import Failure
 from tacit.ledger.io.derived import REBUILD
 from tacit.ledger.io.store import DATABASE
@@ -51,6 +53,52 @@ async def test_a_search_without_its_index_is_refused_by_name_and_all_else_is_ser
             for operation in ("timeline", "traces", "conversations", "group", "inbox", "events"):
                 more = {"actor_id": "user"} if operation == "inbox" else {}
                 await socket.call(operation, group_id=group, **more)
+
+
+def spoil(folder: Path, seq: int) -> None:
+    """The text of one event is no longer what was written."""
+    with closing(connect(folder / DATABASE)) as connection:
+        connection.execute("DROP TRIGGER events_stay")
+        connection.execute("UPDATE events SET raw=x'00' WHERE pos&0xffffffffff=?", (seq,))
+
+
+@pytest.mark.parametrize("readers", [0, 1], ids=["threads", "processes"])
+async def test_an_event_that_cannot_be_read_is_left_out_and_named_wherever_it_would_be(
+    tmp_path: Path, readers: int
+) -> None:
+    data = tmp_path / "data"
+    async with running(data, readers=readers) as room:
+        group = await room.group()
+        await room.actor(group, "ann")
+        first, *_ = [await room.say(group, f"lorem ipsum {number}") for number in range(3)]
+        lost = first["seq"] + 1
+    spoil(data, lost)
+    async with running(data, readers=readers) as room, room.socket() as socket:
+        for operation, more in (
+            ("inbox", {"actor_id": "ann"}),
+            ("search", {"q": "lorem"}),
+            ("window", {}),
+            ("timeline", {}),
+            ("events", {}),
+        ):
+            answer = await socket.call(operation, group_id=group, **more)
+            assert (operation, answer.get("damaged")) == (operation, [lost])
+        assert [one["seq"] for one in (await socket.call("search", group_id=group, q="lorem"))["events"]] == [
+            first["seq"] + 2,
+            first["seq"],
+        ]
+        unhurt = await socket.call("search", group_id=group, q="2")
+        assert "damaged" not in unhurt
+
+
+def test_the_terminal_says_how_many_events_could_not_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    show.say_damaged(())
+    show.say_damaged((4,))
+    show.say_damaged((4, 7))
+    assert capsys.readouterr().err.splitlines() == [
+        "1 event is damaged and cannot be shown: #4. Run `tacit ledger verify`.",
+        "2 events are damaged and cannot be shown: #4, #7. Run `tacit ledger verify`.",
+    ]
 
 
 def test_what_is_damaged_is_named_across_processes_too() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention.state.work import SessionLife
+from tacit.attention.state.work import AgentStatus, SessionLife
 from tacit.base.moment import SECOND, Moment
 from tacit.hub.neighbours import LONGEST_PAUSE, ROUND, Neighbours
 from tacit.hub.node_codec import AllHere, Beat, Greets, Here, Leaves, all_here, decode, encode, here_of
@@ -59,10 +59,10 @@ class Host:
     def lives(self, group_id: str) -> tuple[SessionLife, ...]:
         return (LIFE,) if group_id in self.there else ()
 
-    def statuses_here(self, group_id: str) -> dict[str, tuple[str, str]]:
-        return {link.session: (link.status, link.detail) for link in self.links(group_id)}
+    def statuses_here(self, group_id: str) -> dict[str, AgentStatus]:
+        return {link.session: AgentStatus(link.status, link.detail) for link in self.links(group_id)}
 
-    def statuses(self, _group_id: str) -> dict[str, tuple[str, str]]:
+    def statuses(self, _group_id: str) -> dict[str, AgentStatus]:
         return {}
 
     def connected_elsewhere(self, *_: Any) -> None: ...
@@ -131,7 +131,7 @@ def test_who_is_new_is_told_of_everybody_alone_and_greeted(scene: Scene) -> None
     assert [type(word) for _to, word in said] == [Beat, AllHere, Greets]
     told = {here.group_id: here for here in here_of(said[1][1])}
     assert told.keys() == {*scene.host.there, "g_people"}
-    assert told["g_0"] == Here("here", "g_0", {"ann": ("busy", "")}, (LIFE,))
+    assert told["g_0"] == Here("here", "g_0", {"ann": AgentStatus("busy")}, (LIFE,))
     assert told["g_people"].people == {"usr:eve": "online"}
     assert not [
         word for _to, word in scene.run(lambda: scene.nodes.on_word(FAR)) if isinstance(word, AllHere)
@@ -179,9 +179,9 @@ def test_that_nobody_is_left_is_said_twice_and_then_no_more(scene: Scene) -> Non
 
 def test_what_others_say_takes_the_place_of_what_they_said_before(scene: Scene) -> None:
     meet(scene)
-    (told,) = all_here("far", [Here("far", "g_1", {"ben": ("idle", "")}), Here("far", "g_2")], 10_000)
+    (told,) = all_here("far", [Here("far", "g_1", {"ben": AgentStatus("idle")}), Here("far", "g_2")], 10_000)
     scene.run(lambda: scene.nodes.on_word(told))
-    assert [one.agents for one in scene.neighbours.in_group("g_1")] == [{"ben": ("idle", "")}]
+    assert [one.agents for one in scene.neighbours.in_group("g_1")] == [{"ben": AgentStatus("idle")}]
     assert scene.neighbours.groups() == ["g_1"]
     assert scene.host.writer == ["g_1"]
     scene.run(lambda: scene.nodes.on_word(Leaves("far")))
@@ -191,7 +191,7 @@ def test_what_others_say_takes_the_place_of_what_they_said_before(scene: Scene) 
 
 def test_words_are_as_few_as_fit_and_a_large_group_is_one_by_itself() -> None:
     sizes = [10, 4_000, 4_000, 9_500, 10, 10]
-    heres = [Here("a", f"g_{number}", {"x" * size: ("", "")}) for number, size in enumerate(sizes)]
+    heres = [Here("a", f"g_{number}", {"x" * size: AgentStatus("")}) for number, size in enumerate(sizes)]
     words = list(all_here("a", heres, 10_000))
     assert [here for word in words for here in here_of(word)] == heres
     assert [len(word.groups) for word in words] == [3, 1, 2]

@@ -83,6 +83,8 @@ class Status:
 
     status: str
     detail: str = ""
+    event_ids: tuple[str, ...] = ()
+    """What the detail is about, and so who may read it; unsaid, it is about all that is in hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +203,8 @@ def members(value: Notification) -> dict[str, Any]:
             return _said(progressToken=token, progress=progress, total=total, message=message)
         case Log(level, message, data):
             return _said(level=level, message=message, data=data)
-        case Status(status, detail):
-            return _said(status=status, detail=detail or None)
+        case Status(status, detail, event_ids):
+            return _said(status=status, detail=detail or None, eventIds=list(event_ids) or None)
         case Usage():
             counts = {wire: getattr(value, name) for name, wire in _COUNTS.items()}
             words = {name: getattr(value, name) or None for name in ("turn", "currency", "model", "driver")}
@@ -269,14 +271,19 @@ def _log(params: Mapping[str, Any]) -> Log:
 
 def _status(params: Mapping[str, Any]) -> Status | None:
     status = _text(params, "status")
-    return Status(status, _text(params, "detail")) if status in STATUSES else None
+    return Status(status, _text(params, "detail"), _event_ids(params)) if status in STATUSES else None
+
+
+def _event_ids(params: Mapping[str, Any]) -> tuple[str, ...]:
+    ids = params.get("eventIds")
+    return tuple(str(one) for one in cast("list[object]", ids)) if isinstance(ids, list) else ()
 
 
 def _usage(params: Mapping[str, Any]) -> Usage:
-    ids, cost = params.get("eventIds"), params.get("cost")
+    cost = params.get("cost")
     return Usage(
         turn=_text(params, "turn"),
-        event_ids=tuple(str(one) for one in cast("list[object]", ids)) if isinstance(ids, list) else (),
+        event_ids=_event_ids(params),
         cost=float(cast("float", cost)) if is_number(cost) and cast("float", cost) >= 0 else 0.0,
         currency=_text(params, "currency"),
         model=_text(params, "model"),

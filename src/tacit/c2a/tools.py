@@ -17,6 +17,7 @@ from tacit.base.strict_json import canonical
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import AIM, STRENGTH, ConversationKind, Directedness
+from tacit.ledger.titles import BROADCAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tacit.c2a.negotiation import Tool
 
 SEND: Final = "chat.send_message"
-BROADCAST: Final = frozenset({"all", "everyone", "channel", "here"})
-"""Words that mention everybody in a place."""
 HOUR: Final = 3_600_000_000
 _KEY_DIGITS: Final = 40
 

@@ -16,17 +16,23 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, who
 from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
-_file = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command("me")
-@click.option("--png", type=_file, help="Also write the QR code to this file, as a picture.")
-@click.option("--svg", type=_file, help="The same as SVG.")
+@click.option(
+    "--png",
+    type=OutputPlace(lambda: "tacit-address.png"),
+    metavar="FILE|DIR/",
+    help="Also write the QR code there, as a picture.",
+)
+@click.option(
+    "--svg", type=OutputPlace(lambda: "tacit-address.svg"), metavar="FILE|DIR/", help="The same as SVG."
+)
 @json_option
 @reported
 def me_command(*, png: Path | None, svg: Path | None, as_json: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,9 +11,12 @@ from tacit.agent.guests.answers import CHOICES
 from tacit.base.errors import Refused
 from tacit.cli.arrange import call
 from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal, bold
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tacit.agent.packets.packet import Fields
 
 _STATES = {
@@ -172,7 +174,10 @@ def _reading(found: Fields) -> str:
 @guest.command("result")
 @click.argument("guest_id", metavar="ID")
 @click.option(
-    "--ics", type=click.Path(dir_okay=False, path_type=Path), help="Write the calendar entry there."
+    "--ics",
+    type=OutputPlace(lambda: "appointment.ics"),
+    metavar="FILE|DIR/",
+    help="Write the calendar entry there.",
 )
 @json_option
 @reported

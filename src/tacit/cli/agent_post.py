@@ -26,6 +26,7 @@ from tacit.base.moment import rfc3339
 from tacit.base.visible import visible
 from tacit.cli import agent_keys
 from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal, bold, styled
 from tacit.seal import identity
 from tacit.seal.key_protection import KEYRING, PASSPHRASE
@@ -523,14 +524,22 @@ def _passphrase(given: str | None, *, confirm: bool) -> str:
     return found or click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm)
 
 
+def _backup_name() -> str:
+    moment = rfc3339(SystemClock().now())[:19].replace("-", "").replace(":", "")
+    return f"tacit-agent-{moment}Z.tacit-agent-backup"
+
+
 @click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=OutputPlace(_backup_name), metavar="FILE|DIR/")
 @click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
 @json_option
 @reported
 @_pass_post
 def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
-    """Write an encrypted backup of this agent to FILE: identity, contacts, threads, settings."""
+    """Write an encrypted backup of this agent: identity, contacts, threads, settings.
+
+    Into a folder, which is made when the path ends with a slash, it goes under the moment's name.
+    """
     from tacit.agent.io import carrying
 
     data = carrying.backup(post, _passphrase(passphrase, confirm=True))

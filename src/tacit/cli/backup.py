@@ -10,6 +10,7 @@ import click
 
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.show import counted
 
@@ -45,13 +46,14 @@ def _told(manifest: Manifest) -> dict[str, object]:
 
 
 @click.command()
-@click.argument("target", type=click.Path(path_type=Path), metavar="FILE|DIR")
+@click.argument("target", type=OutputPlace(), metavar="FILE|DIR/")
 @_passphrase_option
 @pass_session
 def backup(session: CliSession, target: Path, passphrase_file: Path | None) -> None:
     """Write a backup: the ledger, its blobs, tokens' hashes, settings. Works beside a running hub.
 
-    Into a folder it goes under the moment's name. With a passphrase it is encrypted.
+    Into a folder, which is made when the path ends with a slash, it goes under the moment's name. With a
+    passphrase it is encrypted.
     """
     from tacit.hub import backups
 

@@ -19,6 +19,7 @@ import msgspec
 from tacit.base.install_hint import install_hint
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND
+from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal
 from tacit.language.english import english_of, safe
 from tacit.language.io.logs import pieces
@@ -134,10 +135,10 @@ _FORMATS: Final[dict[str, Callable[[Chronicle], Iterator[str]]]] = {
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="tree", show_default=True)
 @click.option("--tid", help="Only this trace.")
 @click.option("--cid", help="Only this conversation.")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, writable=True), help="Write to this file.")
+@click.option("-o", "--out", type=OutputPlace(lambda: "trace.txt"), metavar="FILE|DIR/", help="Write there.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def trace(
-    files: tuple[str, ...], form: str, tid: str | None, cid: str | None, out: str | None, *, as_json: bool
+    files: tuple[str, ...], form: str, tid: str | None, cid: str | None, out: Path | None, *, as_json: bool
 ) -> None:
     """Rebuild conversations and traces from messages in any order.
 

@@ -87,7 +87,10 @@ def import_(session: CliSession, source: BinaryIO) -> None:
 @pass_session
 @click.pass_context
 def verify(context: click.Context, session: CliSession) -> None:
-    """Check the file, every event's order, id, time and hash, every blob and every projection."""
+    """Check the file, every event's order, id, time and hash, every blob and every projection.
+
+    A ledger that an earlier version of Tacit wrote is healthy when it can be brought forward.
+    """
     folder = _folder(session)
     report = verification.verify(folder, SystemEntropy(), _engine(folder))
 
@@ -98,7 +101,13 @@ def verify(context: click.Context, session: CliSession) -> None:
         )
         for problem in report.problems:
             session.out.print(f"{styled('✗', 'red')} {problem}")
-        if report.sound:
+        if report.sound and report.is_older:
+            session.out.print(
+                f"{styled('✓', 'green')} older, healthy: another version of Tacit wrote this ledger, "
+                "and the next start of its hub or agent brings it forward.",
+                soft_wrap=True,
+            )
+        elif report.sound:
             session.out.print(f"{styled('✓', 'green')} sound")
         else:
             session.out.print(
@@ -115,6 +124,7 @@ def verify(context: click.Context, session: CliSession) -> None:
             "projections": report.projections,
             "problems": report.problems,
             "sound": report.sound,
+            "older": report.is_older,
         },
         human,
     )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from tacit.base.visible import visible
 from tacit.cli.terminal import bold
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.text import Text
 
     from tacit.cli.terminal import Terminal
@@ -126,6 +130,15 @@ def actors(out: Terminal, many: list[dict[str, Any]]) -> None:
     for one in many:
         table.add_row(one["actor_id"], one["role"] or "-", one["title"] or "-", " ".join(one["roles"]) or "-")
     out.print(table)
+
+
+def say_damaged(positions: Sequence[int]) -> None:
+    """Say on the side which events are damaged and left out; nothing when none is."""
+    if positions:
+        places = ", ".join(f"#{seq}" for seq in positions)
+        what = "event is" if len(positions) == 1 else "events are"
+        said = f"{len(positions)} {what} damaged and cannot be shown: {places}. Run `tacit ledger verify`."
+        click.echo(said, err=True)
 
 
 def inbox(out: Terminal, box: Inbox) -> None:

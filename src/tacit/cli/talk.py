@@ -134,6 +134,7 @@ def inbox(session: CliSession, name: str, actor_id: str | None, limit: int) -> N
     """What waits for you: acknowledgements owed, notices, unread messages."""
     group_id = session.resolve_group(name)
     box = session.hub(group_id).inbox(group_id, actor_id, limit)
+    show.say_damaged(box.damaged)
     session.answer(box, lambda: show.inbox(session.out, box))
 
 
@@ -169,6 +170,7 @@ def tail(
     if no_follow:
         while start < last:
             page = hub.events(group_id, since_seq=start, kinds=wanted, limit=1000)
+            show.say_damaged(page.damaged)
             for event in page.events:
                 tell(event)
             start = page.next_cursor
@@ -192,6 +194,7 @@ def search(session: CliSession, name: str, words: tuple[str, ...], limit: int) -
     """Messages that contain every word, newest first."""
     group_id = session.resolve_group(name)
     found = session.hub(group_id).search(group_id, " ".join(words), limit)
+    show.say_damaged(found.damaged)
 
     def human() -> None:
         if not found:

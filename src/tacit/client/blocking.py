@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.client.operations import HubOperations
-    from tacit.client.results import Appended, Inbox, Page, Source, SourceUnavailable
+    from tacit.client.results import Appended, Inbox, Page, SearchPage, Source, SourceUnavailable
     from tacit.ledger.envelope import Event
 
 T = TypeVar("T")
@@ -181,7 +181,7 @@ class BlockingHub(ABC):
         """The messages just before a position."""
         return self._wait(self._operations.window(group_id, before_seq=before_seq, limit=limit))
 
-    def search(self, group_id: str, words: str, limit: int = 20) -> list[Event]:
+    def search(self, group_id: str, words: str, limit: int = 20) -> SearchPage:
         """Messages that contain every word."""
         return self._wait(self._operations.search(group_id, words, limit))
 

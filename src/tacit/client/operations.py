@@ -18,6 +18,7 @@ from tacit.client.results import (
     Appended,
     Inbox,
     Page,
+    SearchPage,
     Source,
     SourceUnavailable,
     appended_of,
@@ -253,7 +254,8 @@ class HubOperations(ABC):
         """One page of a ledger: `since_seq`, `since_event_id` or `since_ts`; `kinds`, `limit`."""
         page = await self.call("events", _given(group_id=group_id, **cursor))
         events = self.known(page["events"])
-        return Page(events, page["next_cursor"], page.get("last_seq", page["next_cursor"]))
+        last_seq = page.get("last_seq", page["next_cursor"])
+        return Page(events, page["next_cursor"], last_seq, tuple(page.get("damaged", ())))
 
     async def event(self, group_id: str, event_id: str) -> Event:
         """One event."""
@@ -270,10 +272,12 @@ class HubOperations(ABC):
         params = _given(group_id=group_id, before_seq=before_seq, limit=limit)
         return self.known((await self.call("window", params))["events"])
 
-    async def search(self, group_id: str, words: str, limit: int = 20) -> list[Event]:
+    async def search(self, group_id: str, words: str, limit: int = 20) -> SearchPage:
         """Messages that contain every word, newest first."""
-        params = {"group_id": group_id, "q": words, "limit": limit}
-        return self.known((await self.call("search", params))["events"])
+        answer = await self.call("search", {"group_id": group_id, "q": words, "limit": limit})
+        found = SearchPage(self.known(answer["events"]))
+        found.damaged = tuple(answer.get("damaged", ()))
+        return found
 
     async def context(self, group_id: str) -> dict[str, Any]:
         """The shared context and the tasks."""
@@ -290,6 +294,7 @@ class HubOperations(ABC):
             answer["attention_count"],
             self.known(answer["notices"]),
             answer["cursor"],
+            tuple(answer.get("damaged", ())),
         )
 
     async def source_of(self, event: Event) -> Source | SourceUnavailable | None:

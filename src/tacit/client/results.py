@@ -35,6 +35,15 @@ class Page(msgspec.Struct, frozen=True):
     events: list[Event]
     next_cursor: int
     last_seq: int
+    damaged: tuple[int, ...] = ()
+    """Positions whose events are damaged on the hub's disk, and were left out."""
+
+
+class SearchPage(list[Event]):
+    """Messages that were found, the newest first."""
+
+    damaged: tuple[int, ...] = ()
+    """Positions of messages that would be here and are damaged on the hub's disk."""
 
 
 class Inbox(msgspec.Struct, frozen=True):
@@ -47,6 +56,8 @@ class Inbox(msgspec.Struct, frozen=True):
     attention_count: int
     notices: list[Event]
     cursor: int
+    damaged: tuple[int, ...] = ()
+    """Positions whose events are damaged on the hub's disk, and were left out."""
 
 
 class Source(msgspec.Struct, frozen=True):

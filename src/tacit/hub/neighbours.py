@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.attention.state.work import OFFLINE
 from tacit.base.moment import SECOND
 from tacit.hub.inquiries import Inquiries
 from tacit.hub.node_codec import (
@@ -274,7 +275,7 @@ class Neighbours:
         for session in before.agents.keys() | now.agents.keys():
             if before.agents.get(session) == now.agents.get(session):
                 continue
-            came, status = session not in before.agents, statuses.get(session, ("offline", ""))[0]
+            came, status = session not in before.agents, statuses.get(session, OFFLINE).status
             self._live.tell_presence(group_id, session, "online" if came else status)
         if before.agents.keys() != now.agents.keys():
             self._host.tell_writer(group_id)

@@ -19,7 +19,7 @@ from tacit.attention.commands import (
     RunDueTimers,
     SetPresence,
 )
-from tacit.attention.state.work import SessionLife
+from tacit.attention.state.work import AgentStatus, SessionLife
 from tacit.base.errors import Unavailable
 from tacit.hub.presence import Status
 from tacit.hub.writer_codec import HEAD, decode_commands, decode_reply, encode_commands, encode_reply
@@ -90,7 +90,7 @@ class Here(msgspec.Struct, frozen=True, array_like=True):
 
     address: str
     group_id: str
-    agents: dict[str, tuple[str, str]] = {}
+    agents: dict[str, AgentStatus] = {}
     lives: tuple[SessionLife, ...] = ()
     people: dict[str, Status] = {}
 

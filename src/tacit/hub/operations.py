@@ -300,45 +300,44 @@ async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) 
     """A CLowl trace as the ledger tells it: tree, tasks, who owes what, broken links."""
     group = await group_of(hub, credential, request.group_id)
 
-    def query(reader: Reader) -> list[StoredEvent]:
+    def query(reader: Reader) -> dict[str, Any]:
         versions = Archive.on(reader, group).attention.versions
-        return reader.trace(
+        found = reader.trace(
             group,
             credential.principal,
             request.tid,
             request.limit,
             lambda event: not versions.is_deleted(event.event_id),
         )
+        trace = speech.trace_of(found, request.tid)
+        if trace is None:
+            raise missing("event", "no message of this trace in this group", "CLOWL-079")
+        return {"tid": request.tid, "trace": trace, "events": views.events(found)}
 
-    found = await hub.ledger.read(query)
-    trace = speech.trace_of(found, request.tid)
-    if trace is None:
-        raise missing("event", "no message of this trace in this group", "CLOWL-079")
-    return {"tid": request.tid, "trace": trace, "events": views.events(found)}
+    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
 
 
 async def show_thread(hub: Hub, credential: Credential, request: requests.Thread) -> object:
     """A message and its newest replies, oldest first."""
     group = await group_of(hub, credential, request.group_id)
-    return {
-        "events": await hub.ledger.read(
-            lambda reader: as_they_stand(
-                reader, group, reader.thread(group, credential.principal, request.event_id, request.limit)
-            )
-        )
-    }
+
+    def query(reader: Reader) -> dict[str, Any]:
+        found = reader.thread(group, credential.principal, request.event_id, request.limit)
+        return {"events": as_they_stand(reader, group, found)}
+
+    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
 
 
 async def show_window(hub: Hub, credential: Credential, request: requests.Window) -> object:
     """The messages just before a position, oldest first: what a screen shows."""
     group = await group_of(hub, credential, request.group_id)
     before = request.before_seq if request.before_seq is not None else group.last_seq + 1
-    found = await hub.ledger.read(
-        lambda reader: as_they_stand(
-            reader, group, reader.window(group, credential.principal, before, request.limit)
-        )
-    )
-    return {"events": found, "last_seq": group.last_seq}
+
+    def query(reader: Reader) -> dict[str, Any]:
+        found = reader.window(group, credential.principal, before, request.limit)
+        return {"events": as_they_stand(reader, group, found), "last_seq": group.last_seq}
+
+    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
 
 
 def as_they_stand(reader: Reader, group: Group, found: list[StoredEvent]) -> list[object]:
@@ -360,7 +359,7 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
         read = reader.inbox(group, principal, request.limit)
         return views.inbox(read, principal, lambda found: as_they_stand(reader, group, found))
 
-    return await hub.ledger.read(query)
+    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
 
 
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.io.read_tools import Here
+from tacit.attention.state.work import AgentStatus
 from tacit.c2a.errors import Refusal
 from tacit.hub.credentials import Credential
 from tacit.hub.host.tools import ReadCall
@@ -54,7 +55,7 @@ class LookAsked(msgspec.Struct, frozen=True, array_like=True, tag="look"):
     name: str
     arguments: bytes
     version: str
-    agents: dict[str, tuple[str, str]]
+    agents: dict[str, AgentStatus]
     people: dict[str, str]
 
     @classmethod

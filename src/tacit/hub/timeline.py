@@ -65,21 +65,18 @@ async def show_timeline(hub: Hub, credential: Credential, request: requests.Time
     group = await group_of(hub, credential, request.group_id)
     principal = credential.principal
 
-    def query(reader: Reader) -> tuple[list[Row], bool, bool, tuple[int, ...]]:
-        reader.begin()
+    def query(reader: Reader) -> dict[str, Any]:
         place = _place(reader, group, principal, request)
         events, starts, ends = _stretch(reader, group, principal, place, request)
         rows = timeline.rows(reader, group, principal, events)
-        return rows, starts, ends, reader.left_out
+        return {
+            "rows": [shown_row(row) for row in rows],
+            "starts": starts,
+            "ends": ends,
+            "last_seq": group.last_seq,
+        }
 
-    rows, starts, ends, damaged = await hub.ledger.read(query)
-    shown = {
-        "rows": [shown_row(row) for row in rows],
-        "starts": starts,
-        "ends": ends,
-        "last_seq": group.last_seq,
-    }
-    return {**shown, "damaged": list(damaged)} if damaged else shown
+    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
 
 
 def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> TimelinePlace:
@@ -146,7 +143,7 @@ async def find_rows(hub: Hub, credential: Credential, request: requests.Search) 
     principal = credential.principal
     words = [word.casefold() for word in request.q.replace("\0", " ").split()]
 
-    def query(reader: Reader) -> list[Row]:
+    def query(reader: Reader) -> dict[str, Any]:
         found: dict[int, Row] = {}
 
         def fits(hit: StoredEvent) -> bool:
@@ -161,10 +158,10 @@ async def find_rows(hub: Hub, credential: Credential, request: requests.Search) 
             return True
 
         kept = len(reader.search(group, principal, request.q, request.limit, fits))
-        return sorted(list(found.values())[:kept], key=lambda row: -row.event.seq)
+        rows = sorted(list(found.values())[:kept], key=lambda row: -row.event.seq)
+        return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
 
-    rows = await hub.ledger.read(query)
-    return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
+    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
 
 
 def _as_it_stands(row: Row) -> object:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tacit.ledger.commands import Committed
-    from tacit.ledger.io.reader import Inbox, Page
+    from tacit.ledger.io.reader import Inbox, Page, Reader
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Actor, Group
 
@@ -39,6 +39,13 @@ def page(read: Page) -> dict[str, Any]:
     """A stretch of a ledger and where to go on; events that are damaged are named and left out."""
     shown = {"events": events(read.events), "next_cursor": read.next_seq, "last_seq": read.last_seq}
     return {**shown, "damaged": list(read.damaged)} if read.damaged else shown
+
+
+def naming_damage(reader: Reader, shown: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What is shown; events that are damaged are left out of it, and named by their positions."""
+    reader.begin()
+    answer = shown()
+    return {**answer, "damaged": list(reader.left_out)} if reader.left_out else answer
 
 
 def actor(one: Actor) -> dict[str, Any]:

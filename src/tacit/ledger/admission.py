@@ -21,6 +21,7 @@ from tacit.ledger.envelope import MAX_EVENT_BYTES, data_of, decode
 from tacit.ledger.kinds import CONCERNS, EXTENSION, KINDS, PROFILES, require_writer, rule_for
 from tacit.ledger.principal import ACTOR, SYSTEM
 from tacit.ledger.shapes import Extension, shape
+from tacit.ledger.titles import require_titles
 
 if TYPE_CHECKING:
     from tacit.ledger.ports import Lookup
@@ -92,6 +93,7 @@ def admit(
     require_writer(submission.kind, rule, writer, actor.role if actor else None)
     if submission.scope_key and submission.scope_key not in group.scopes:
         raise invalid("scope_key is not one that this hub assigned", "CCCS-009")
+    require_titles(submission.kind, submission.data)
     if rule is EXTENSION:
         return Admitted(submission.data, submission.raw, body)
     case = rules.Case(submission.by, body, submission.data, group, lookup, settings.notice_kinds)

@@ -598,7 +598,7 @@ async def test_members_says_who_is_here_and_busy_and_keeps_private_work_to_itsel
     await eve.delivery(asked)
     await eve.delivery(hidden)
     await ann.delivery(public)
-    await eve.session.tell(Status("busy", "on the importer"))
+    await eve.session.tell(Status("busy", "on the importer", (asked["id"],)))
     members = {}
 
     async def busy() -> bool:
@@ -614,4 +614,32 @@ async def test_members_says_who_is_here_and_busy_and_keeps_private_work_to_itsel
     assert members["eve"]["at"][0]["text"].startswith("@eve please look at the importer")
     assert members["ann"]["you"] is True
     assert (members["usr:bea"]["kind"], members["usr:bea"]["status"]) == ("human", "offline")
+    assert "aquarium" not in str(members)
+
+
+@pytest.mark.parametrize("is_named", [False, True], ids=["by what is in hand", "by what it names"])
+@pytest.mark.spec("C2A-203")
+async def test_a_detail_that_is_told_in_private_is_for_those_who_are_there(stage, is_named):
+    ann, eve = await stage.agent("ann"), await stage.agent("eve")
+    bea, cleo = await stage.person("bea"), await stage.person("cleo")
+    hidden = await stage.tell("the aquarium?", token=bea, to=["eve"], conversation={"kind": "dm"})
+    public = await stage.tell("@ann who is here?")
+    await eve.delivery(hidden)
+    await ann.delivery(public)
+    await eve.session.tell(Status("busy", "on Bea's aquarium", (hidden["id"],) if is_named else ()))
+
+    async def eve_as_seen_by(token):
+        answer = await stage.get(f"/v1/groups/{stage.group_id}/agents", token=token)
+        return next(one for one in answer.body["agents"] if one["actor_id"] == "eve")
+
+    async with asyncio.timeout(60):
+        while (await eve_as_seen_by(bea))["status"] != "busy":
+            await asyncio.sleep(0.01)
+    assert (await eve_as_seen_by(bea))["detail"] == "on Bea's aquarium"
+    assert {name: (await eve_as_seen_by(cleo))[name] for name in ("status", "detail")} == {
+        "status": "busy",
+        "detail": "",
+    }
+    members = await ann.call("chat.members", during=public["id"])
+    assert next(one["status"] for one in members["members"] if one["id"] == "eve") == "busy"
     assert "aquarium" not in str(members)

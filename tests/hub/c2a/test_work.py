@@ -15,6 +15,7 @@ from tests.hub.room import WAIT, Socket
 from tests.ledger.world import HandClock
 
 from tacit.attention.commands import ReportWork
+from tacit.attention.state.work import AgentStatus
 from tacit.base.errors import Unavailable
 from tacit.c2a.notifications import Status, Work, members, method_of
 from tacit.c2a.retry import Pace
@@ -485,7 +486,9 @@ async def test_a_sign_of_life_at_another_node_counts_from_when_it_may_have_been_
     await gone(stage, ann)
     host._gone.clear()
     lives = [life]
-    host.elsewhere = lambda _group_id: [Here("far", stage.group_id, {"ann": ("busy", "")}, tuple(lives))]
+    host.elsewhere = lambda _group_id: [
+        Here("far", stage.group_id, {"ann": AgentStatus("busy")}, tuple(lives))
+    ]
     host.elsewhere_late_by = 2_000_000
     for _ in range(10):
         for _ in range(5):

@@ -128,17 +128,20 @@ function Owed({ room }: { room: Room }): VNode {
 function Search({ room }: { room: Room }): VNode {
   const [query, setQuery] = useState("");
   const [rows, setRows] = useState<Row[] | null>(null);
+  const [damaged, setDamaged] = useState(0);
   const [choice, setChoice] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     const words = query.trim();
+    setDamaged(0);
     if (words === "") return setRows(null);
     let current = true;
     const wait = setTimeout(() => {
-      call<{ rows: Row[] }>("search", { group_id: room.id, q: words, limit: 60 })
+      call<{ rows: Row[]; damaged?: number[] }>("search", { group_id: room.id, q: words, limit: 60 })
         .then((found) => {
           if (!current) return;
           setRows(found.rows);
+          setDamaged(found.damaged?.length ?? 0);
           setChoice(0);
         })
         .catch(complain);
@@ -181,6 +184,11 @@ function Search({ room }: { room: Room }): VNode {
       <p class="soft count" role="status">
         {rows === null ? "Every word must occur; the last may be incomplete." : rows.length === 0 ? "Nothing found." : `${rows.length}${rows.length === 60 ? "+" : ""} found, the newest first`}
       </p>
+      {damaged > 0 && (
+        <p class="soft count" role="status">
+          {damaged === 1 ? "One message here is damaged and cannot be shown." : `${damaged} messages here are damaged and cannot be shown.`}
+        </p>
+      )}
       <ul class="results" id="found" ref={list} role="listbox" aria-label="Found messages">
         {rows?.map((row, index) => (
           <li key={row.event.id} role="option" aria-selected={index === choice} class="result" onClick={() => showRow(row)}>

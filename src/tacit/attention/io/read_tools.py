@@ -18,6 +18,7 @@ from tacit.attention.decide.delivery import content
 from tacit.attention.decide.modes import is_listed
 from tacit.attention.read.conversation import MAIN, author_of
 from tacit.attention.state.obligations import as_delivered
+from tacit.attention.state.work import OFFLINE, AgentStatus
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.errors import Refusal, refusal
@@ -28,7 +29,7 @@ from tacit.ledger.cursor import Selection
 from tacit.ledger.io.schema import SEQ_MASK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tacit.attention.decide.decision import Decision
     from tacit.attention.io.archive import Archive
@@ -56,7 +57,7 @@ _EVERYTHING: Final = (0, None)
 class Here:
     """Who is connected at this moment, which no ledger knows."""
 
-    agents: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    agents: Mapping[str, AgentStatus] = field(default_factory=dict[str, AgentStatus])
     """How each agent's harness stands, and what it says about it."""
     people: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -87,6 +88,10 @@ class Pull:
         if not found.visible_to(self._session):
             return False
         return self._during is None or found.is_known_to_readers_of(self._during)
+
+    def _may_know_all(self, event_ids: Iterable[str]) -> bool:
+        stored = (self._archive.found(self._archive.original(event_id)) for event_id in event_ids)
+        return all(event is not None and self._may_know(event) for event in stored)
 
     def _readable(self, event_id: str) -> Event | None:
         found = self._archive.found(event_id)
@@ -315,11 +320,11 @@ class Pull:
         agents: list[dict[str, Any]] = []
         for agent in sorted(roster.agents):
             entry = roster.agents[agent]
-            status, detail = here.agents.get(agent, ("offline", ""))
+            status, detail, about = here.agents.get(agent, OFFLINE)
             found: dict[str, Any] = {"id": agent, "kind": "agent", "names": list(entry.names)}
             roles = sorted({*entry.roles, *([entry.role] if entry.role else [])})
             found |= {"roles": roles, "status": status, "you": agent == self._session}
-            found |= {"detail": detail} if detail else {}
+            found |= {"detail": detail} if detail and self._may_know_all(about) else {}
             found |= {"at": work[agent]} if agent in work else {}
             agents.append(found)
         people = [

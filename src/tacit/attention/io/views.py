@@ -23,7 +23,7 @@ from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import State, may_allow, may_answer
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
-from tacit.attention.state.work import OUT_OF_TOUCH
+from tacit.attention.state.work import OFFLINE, OUT_OF_TOUCH, AgentStatus
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
@@ -323,7 +323,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def agents_view(
-    archive: Archive, statuses: dict[str, tuple[str, str]], viewer: str, now: Moment
+    archive: Archive, statuses: dict[str, AgentStatus], viewer: str, now: Moment
 ) -> list[dict[str, Any]]:
     """Who is there, busy, owing what, spending what; what concerns private talk is for its readers."""
     today = rfc3339(now)[:10]
@@ -342,7 +342,8 @@ def agents_view(
     found: list[dict[str, Any]] = []
     for agent in sorted(archive.roster.agents):
         entry, known = archive.roster.agents[agent], attention.sessions.get(agent)
-        status, detail = statuses.get(agent, ("offline", ""))
+        status, detail, about = statuses.get(agent, OFFLINE)
+        may_read = all(may_know(archive, event_id, agent, viewer) for event_id in about)
         spent = attention.spent.get(agent)
         reports = attention.progress.of_session(agent)
         moved = next((one for one in reports if may_know(archive, one.event_id, agent, viewer)), None)
@@ -353,7 +354,7 @@ def agents_view(
                 "roles": sorted(entry.roles),
                 "online": agent in statuses,
                 "status": status,
-                "detail": detail,
+                "detail": detail if may_read else "",
                 "attended": known is not None,
                 "version": known.version if known is not None else None,
                 "owes": sorted(owing.get(agent, []), key=lambda one: one["since"]),

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.read.spelling import SLIPS, beginnings, off_by_one, plain
-from tacit.c2a.tools import BROADCAST
 from tacit.c2a.vocabulary import Mode
+from tacit.ledger.titles import BROADCAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

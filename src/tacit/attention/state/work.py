@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -53,6 +53,18 @@ class WorkState(StrEnum):
     FAILED = "failed"
     HANDED_OVER = "handed_over"
     CALLED_OFF = "called_off"
+
+
+class AgentStatus(NamedTuple):
+    """What an agent's harness says to be at."""
+
+    status: str
+    detail: str = ""
+    about: tuple[str, ...] = ()
+    """The events that the detail is about: it is for those who may read all of them."""
+
+
+OFFLINE: Final = AgentStatus("offline")
 
 
 AT_WORK: Final = frozenset({WorkState.QUEUED, WorkState.WORKING, WorkState.WAITING})

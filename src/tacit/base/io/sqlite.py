@@ -15,6 +15,8 @@ as one that wrote without it would leave pages whose checksums are wrong.
 from __future__ import annotations
 
 import functools
+import shutil
+import tempfile
 import threading
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -38,6 +40,7 @@ FORGET_WAIT: Final = 0.05
 MOST_FORGET_WAIT: Final = 5.0
 CHECKSUM_BYTES: Final = 8
 _RESERVED_AT: Final = 20
+_LOOK: Final = "SELECT count(*) FROM sqlite_master"
 _LOOKS_EVERY: Final = 1_000
 """Steps of SQLite's machine between two looks at whether a read is to end: some tens of microseconds."""
 
@@ -163,12 +166,13 @@ def connect(
     """
     if not has_checksums() and is_checked(path):
         raise Unavailable(f"{path.name} has checksums that this build of apsw does not know")
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     try:
-        if not readonly:
+        if readonly:
+            connection = _reading(path, vfs, patience_ms)
+        else:
             _keep_private(path)
-        connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
-        connection.set_busy_timeout(patience_ms)
+            connection = apsw.Connection(str(path), vfs=vfs)
+            connection.set_busy_timeout(patience_ms)
         if checked and has_checksums() and not path.stat().st_size:
             connection.reserve_bytes(reserve=CHECKSUM_BYTES)
         if erases:
@@ -185,13 +189,57 @@ def connect(
             connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if readonly else PAGE_CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        connection.execute(_LOOK).fetchall()
     except DAMAGED as error:
         raise Corrupt(f"{path.name} is damaged or is no database", hint=damage_hint(path)) from error
     except FAILED as error:
         if is_damage(error):
             raise Corrupt(f"{path.name} is damaged", hint=damage_hint(path)) from error
         raise Unavailable(f"cannot open {path.name}: {type(error).__name__}{way_out(error)}") from error
+    return connection
+
+
+def _reading(path: Path, vfs: str | None, patience_ms: int) -> apsw.Connection:
+    """A connection that only reads, and needs no place for a log or its index beside the file.
+
+    To read a file with a write-ahead log SQLite makes both where they are missing. Where it cannot, nobody
+    has the file open, as whoever had would have made them: what lies there does not change.
+    """
+    connection = _read_only(str(path), vfs, patience_ms)
+    try:
+        connection.execute(_LOOK).fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection.close()
+        log, index, journal = (path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
+        if index.exists() or journal.exists() or not path.exists():
+            raise
+        if log.exists() and log.stat().st_size:
+            return _reading_copy(path, log, vfs, patience_ms)
+        return _read_only(f"{path.absolute().as_uri()}?immutable=1", vfs, patience_ms)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _reading_copy(path: Path, log: Path, vfs: str | None, patience_ms: int) -> apsw.Connection:
+    """The file with its log, read from a copy, which is gone when the connection is closed."""
+    with tempfile.TemporaryDirectory(prefix="tacit-read-") as scratch:
+        copy = f"{scratch}/{path.name}"
+        try:
+            shutil.copyfile(path, copy)
+            shutil.copyfile(log, f"{scratch}/{log.name}")
+        except OSError as error:
+            raise Unavailable(f"there is no room to read a copy of {path.name}: {error.strerror}") from error
+        connection = _read_only(copy, vfs, patience_ms)
+        connection.execute(_LOOK).fetchall()
+    return connection
+
+
+def _read_only(place: str, vfs: str | None, patience_ms: int) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | (apsw.SQLITE_OPEN_URI if place.startswith("file:") else 0)
+    connection = apsw.Connection(place, flags=flags, vfs=vfs)
+    connection.set_busy_timeout(patience_ms)
     return connection
 
 

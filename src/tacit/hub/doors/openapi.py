@@ -42,6 +42,12 @@ _ERROR: Final = {
 _EVENT_REF: Final = {"$ref": "#/components/schemas/Event"}
 _EVENTS: Final = {"type": "array", "items": _EVENT_REF}
 _OBJECT: Final = {"type": "object"}
+_DAMAGED: Final = {
+    "type": "array",
+    "items": {"type": "integer"},
+    "description": "Positions whose events are damaged on the hub's disk, and were left out.",
+}
+_SOME_EVENTS: Final = {"type": "object", "properties": {"events": _EVENTS, "damaged": _DAMAGED}}
 _GROUP: Final = {
     "type": "object",
     "required": ["group_id", "title", "last_seq", "actors"],
@@ -61,6 +67,7 @@ _PAGE: Final = {
         "events": _EVENTS,
         "next_cursor": {"type": "integer"},
         "last_seq": {"type": "integer"},
+        "damaged": _DAMAGED,
     },
 }
 _INBOX: Final = {
@@ -74,6 +81,7 @@ _INBOX: Final = {
         "attention_count": {"type": "integer"},
         "notices": _EVENTS,
         "cursor": {"type": "integer"},
+        "damaged": _DAMAGED,
     },
 }
 _TOKEN: Final = {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}
@@ -96,9 +104,9 @@ ANSWERS: Final[dict[str, dict[str, Any]]] = {
     "speak": _EVENT_REF,
     "events": _PAGE,
     "event": {"type": "object", "properties": {"event": _EVENT_REF}},
-    "thread": {"type": "object", "properties": {"events": _EVENTS}},
-    "window": {"type": "object", "properties": {"events": _EVENTS}},
-    "search": {"type": "object", "properties": {"events": _EVENTS}},
+    "thread": _SOME_EVENTS,
+    "window": _SOME_EVENTS,
+    "search": _SOME_EVENTS,
     "inbox": _INBOX,
 }
 _FAULTS: Final = ("400", "401", "403", "404", "413", "429", "503")
@@ -119,13 +127,15 @@ def _errors() -> dict[str, Any]:
     return {status: _error(texts[status]) for status in _FAULTS}
 
 
-def _schema_of(operation: Operation) -> dict[str, Any]:
-    (_,), components = msgspec.json.schema_components([operation.params])
-    return cast("dict[str, Any]", components[operation.params.__name__])
+def _schemas_of(operation: Operation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of the parameters, and by their names those that it refers to."""
+    (_,), components = msgspec.json.schema_components(
+        [operation.params], ref_template="#/components/schemas/{name}"
+    )
+    return cast("dict[str, Any]", components.pop(operation.params.__name__)), components
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
-    schema = _schema_of(operation)
+def _operation(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = schema.get("properties", {})
     required = set(schema.get("required", ()))
     in_path = re.findall(r"{(\w+)}", operation.path)
@@ -219,8 +229,11 @@ def _blob_paths() -> dict[str, Any]:
 def describe(config: HubConfig) -> dict[str, Any]:
     """The whole description."""
     paths: dict[str, Any] = {}
+    schemas: dict[str, Any] = {"Event": _EVENT, "Error": _ERROR}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+        schema, parts = _schemas_of(operation)
+        schemas |= parts
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema)
     events = paths["/v1/groups/{group_id}/events"]["get"]
     events["responses"]["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
     healthy = {"type": "object", "properties": {"status": {"const": "ok"}}}
@@ -242,7 +255,7 @@ def describe(config: HubConfig) -> dict[str, Any]:
         "security": [] if config.local_trust else [{"token": []}],
         "paths": {**paths, **_blob_paths()},
         "components": {
-            "schemas": {"Event": _EVENT, "Error": _ERROR},
+            "schemas": schemas,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }

@@ -31,7 +31,7 @@ from tacit.attention.io.archive import Archive
 from tacit.attention.send.tools import SENTENCE
 from tacit.attention.state import records, timers
 from tacit.attention.state.records import submitted
-from tacit.attention.state.work import Lives, SessionLife
+from tacit.attention.state.work import AgentStatus, Lives, SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
@@ -338,14 +338,14 @@ class Host:
         here = self._present.get(group_id, frozenset())
         return here.union(*(one.agents for one in self.elsewhere(group_id)))
 
-    def statuses(self, group_id: str) -> dict[str, tuple[str, str]]:
+    def statuses(self, group_id: str) -> dict[str, AgentStatus]:
         """What everybody who is connected says to be at."""
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, AgentStatus] = {}
         for one in self.elsewhere(group_id):
             found |= one.agents
         return found | self.statuses_here(group_id)
 
-    def statuses_here(self, group_id: str) -> dict[str, tuple[str, str]]:
+    def statuses_here(self, group_id: str) -> dict[str, AgentStatus]:
         """The same of those who are connected to this node."""
         now = self._store.options.clock.now()
         return {link.session: link.status_at(now) for link in self.links(group_id)}

@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.settings import DEFAULTS
-from tacit.attention.state.work import OUT_OF_TOUCH
+from tacit.attention.state.work import OUT_OF_TOUCH, AgentStatus
 from tacit.c2a.host_end import HostEnd, message_of
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class Link:
         self.wire = wire
         self.status = "idle"
         self.detail = ""
+        self.about: tuple[str, ...] = ()
+        """The events that the detail is about."""
         self.was_greeted = False
         """Did the session hear in a greeting what the hub tells by itself? A webhook did not."""
         self.life: SessionLife | None = None
@@ -71,7 +73,7 @@ class Link:
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
 
-    def status_at(self, now: Moment) -> tuple[str, str]:
+    def status_at(self, now: Moment) -> AgentStatus:
         """What the harness says to be at, and more about it.
 
         The end of a service that is called cannot be seen: its "busy" counts for as long as its next sign of
@@ -80,8 +82,8 @@ class Link:
         is_called = self.life is not None and not self.was_greeted
         heard_at = self.life.heard_at if self.life is not None else now
         if is_called and self.status == "busy" and now - heard_at > WORD_LASTS:
-            return OUT_OF_TOUCH, ""
-        return self.status, self.detail
+            return AgentStatus(OUT_OF_TOUCH)
+        return AgentStatus(self.status, self.detail, self.about)
 
     def deliver(self, request_id: str, delivered: Delivered) -> None:
         """Send an event as soon as its turn comes."""

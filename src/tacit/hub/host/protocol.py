@@ -45,6 +45,8 @@ REQUESTS: Final = frozenset(
     {"initialize", "tools/list", "tools/call", "chat/disposition", "chat/permission", "ping"}
 )
 """All that a harness may ask for."""
+MOST_ABOUT: Final = 50
+"""Events that the detail of a status may be about; one that names more is not shown."""
 TOLD_SETTINGS: Final = (
     "compose_quiet_ms",
     "compose_cap_ms",
@@ -278,8 +280,10 @@ class Conversation:
                 await self._usage(told)
             case Work():
                 await self._ports.host.report_work(link, told)
-            case Status(status, detail):
-                link.status, link.detail = status, detail[:200]
+            case Status(status, detail, event_ids):
+                about = event_ids or (await self._private_in_hand(link) if detail else ())
+                said = detail[:200] if len(event_ids) <= MOST_ABOUT else ""
+                link.status, link.detail, link.about = status, said, about
                 self._ports.presence(self._group_id, self._session, status)
             case Activity():
                 await self._ports.activities.told(link, told)
@@ -287,6 +291,20 @@ class Conversation:
                 await self._ports.type_in(self._group_id, self._session, conversation or None)
             case _:
                 log.debug("a notification was dropped")
+
+    async def _private_in_hand(self, link: Link) -> tuple[str, ...]:
+        """What the session has to do in private: words that name no event may be about any of it."""
+
+        def query(reader: Reader) -> tuple[str, ...]:
+            archive = Archive.on(reader, reader.group(self._group_id))
+            obligations = archive.attention.obligations
+            open_ = {one.event_id for one in obligations if one.session == self._session and one.live}
+            stored = {
+                event_id: archive.found(archive.original(event_id)) for event_id in {*open_, *link.work}
+            }
+            return tuple(event_id for event_id, event in stored.items() if event is None or event.private)
+
+        return await self._ports.ledger.read(query)
 
     async def _log(self, told: Log) -> None:
         details = {"level": told.level, "message": told.message[:2000]}

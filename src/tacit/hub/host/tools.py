@@ -124,6 +124,14 @@ def looked_up(reader: Reader, call: ReadCall) -> dict[str, Any] | Refusal:
         return refusal("event_not_found", "`during` names no event of this session", "C2A-203")
     pull = Pull(reader, group, archive, session, call.version, during)
     wanted = {member: value for member, value in arguments.items() if member != "during"}
+    reader.begin()
+    answer = _pulled(pull, call, wanted)
+    if isinstance(answer, Refusal) or not reader.left_out:
+        return answer
+    return {**answer, "damaged": list(reader.left_out)}
+
+
+def _pulled(pull: Pull, call: ReadCall, wanted: dict[str, Any]) -> dict[str, Any] | Refusal:
     match call.name:
         case "chat.list_events":
             return pull.list_events(wanted)

@@ -88,7 +88,7 @@ class Reader:
     def __init__(self, connection: apsw.Connection, salvage: Salvage) -> None:
         self._connection = connection
         self._salvage = salvage
-        self._damaged: list[int] = []
+        self._damaged: set[int] = set()
         self._hurt: tuple[str, ...] = ()
         self._may_lack: bool | None = None
 
@@ -164,7 +164,7 @@ class Reader:
     @property
     def left_out(self) -> tuple[int, ...]:
         """The positions whose events could not be vouched for since `begin`."""
-        return tuple(sorted(set(self._damaged)))
+        return tuple(sorted(self._damaged))
 
     def saved(self, number: int, after: int, last: int) -> list[StoredEvent]:
         """What can be vouched for of a stretch in which something is damaged."""
@@ -196,10 +196,16 @@ class Reader:
         Reads up to the end that `group` knew and no further: each kind is a query of its own, and an event
         that lands between two of them would otherwise be passed over.
         """
+        noted_before, self._damaged = self._damaged, set()
+        try:
+            return self._page(group, principal, wanted, most_bytes)
+        finally:
+            self._damaged |= noted_before
+
+    def _page(self, group: Group, principal: str, wanted: Selection, most_bytes: int) -> Page:
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
-        self.begin()
         size = 0
         for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
@@ -229,7 +235,7 @@ class Reader:
         return [without_words(event) if event.seq in gone else event for event in events]
 
     def _left_out(self, last: int) -> tuple[int, ...]:
-        return tuple(sorted({seq for seq in self._damaged if seq <= last}))
+        return tuple(sorted(seq for seq in self._damaged if seq <= last))
 
     def _after(self, group: Group, wanted: Selection) -> int:
         if wanted.since_event_id is not None:
@@ -320,7 +326,7 @@ class Reader:
         named = {row[0]: row[1] for row in self._connection.execute("SELECT number, name FROM kinds")}
         for seq, event in self._salvage.events(self._connection, number, after, last):
             if event is None:
-                self._damaged.append(seq)
+                self._damaged.add(seq)
             elif kind is None or event.kind == named.get(kind):
                 yield event
 

@@ -65,9 +65,6 @@ CREATE TABLE submissions(
   PRIMARY KEY(group_no, by, client_id)) WITHOUT ROWID;
 CREATE TABLE threads(
   group_no INTEGER, root INTEGER, seq INTEGER, PRIMARY KEY(group_no, root, seq)) WITHOUT ROWID;
-CREATE TABLE speech(
-  group_no INTEGER, mid TEXT, seq INTEGER, tid TEXT NOT NULL, PRIMARY KEY(group_no, mid, seq)) WITHOUT ROWID;
-CREATE INDEX speech_trace ON speech(group_no, tid, seq);
 CREATE TABLE context(
   group_no INTEGER, store TEXT, key TEXT, value BLOB NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY(group_no, store, key)) WITHOUT ROWID;
@@ -115,8 +112,11 @@ CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
 # What folds above the ledger keep between two events, by fold and key. `open` marks what a fold must find
-# without knowing its key: live claims, unmet duties.
+# without knowing its key: live claims, unmet duties. The first ledgers were made without `speech`.
 FOLDS: Final = """
+CREATE TABLE IF NOT EXISTS speech(
+  group_no INTEGER, mid TEXT, seq INTEGER, tid TEXT NOT NULL, PRIMARY KEY(group_no, mid, seq)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS speech_trace ON speech(group_no, tid, seq);
 CREATE TABLE folds(
   group_no INTEGER, fold TEXT, key TEXT, open INTEGER NOT NULL, value BLOB NOT NULL,
   PRIMARY KEY(group_no, fold, key)) WITHOUT ROWID;
