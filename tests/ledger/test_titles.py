@@ -21,14 +21,8 @@ TITLES: dict[str, Callable[[World, str], Any]] = {
     ),
     "a task": lambda room, title: _sync(room, "tasks", "T1", title),
     "a stream": lambda room, title: _sync(room, "context", "stream:s", title),
-    "a conversation": lambda room, title: room.say(
-        "g_one", "ann", "hello", conversation={"kind": "channel", "id": "c", "title": title}
-    ),
-    "an author": lambda room, title: room.say(
-        "g_one", "user", "hello", author={"kind": "human", "displayName": title}
-    ),
 }
-NAMES = ("a new actor", "an actor", "a person", "an author")
+NAMES = ("a new actor", "an actor", "a person")
 
 
 def _opening(title: str) -> Any:
@@ -45,7 +39,7 @@ def _sync(room: World, store: str, key: str, title: str) -> Any:
     "title",
     [
         "@all",
-        "Team @ann",
+        " @ann ",
         "\uff20everyone",
         "two\nlines",
         "a\ttab",
@@ -64,10 +58,15 @@ def test_a_title_that_reads_as_a_mention_or_has_more_than_one_line_is_refused(
 
 
 @pytest.mark.parametrize("given_to", NAMES)
-@pytest.mark.parametrize("name", ["all", " Everyone", "HERE", "peers", "user"])
+@pytest.mark.parametrize("name", ["all", " Everyone", "HERE", "peers", "user", "Team @ann"])
 def test_a_display_name_that_calls_somebody_else_is_refused(room: World, given_to: str, name: str) -> None:
     with refusal("invalid_request"):
         TITLES[given_to](room, name)
+
+
+@pytest.mark.parametrize("given_to", [what for what in TITLES if what not in NAMES])
+def test_the_title_of_work_may_name_somebody(room: World, given_to: str) -> None:
+    TITLES[given_to](room, "@types/node is outdated, ask @ann")
 
 
 @pytest.mark.parametrize("given_to", TITLES)

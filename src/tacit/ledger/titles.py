@@ -1,8 +1,9 @@
 """Titles and display names: one line of text that nobody can take for a mention.
 
 A title is shown in lists, in prompts and in sentences. One with a line break would begin a line of its own
-there, and one with a mention in it would call whoever it names, wherever it is quoted. Asked when an event is
-admitted, and so of every door; events from before stay as they are.
+there, and one that is a mention would be taken for one; a name may have none in it. Asked when an event
+is admitted, and so of every door; events from before stay as they are, and names that another platform gave
+its authors and places are that platform's.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ RESERVED: Final = BROADCAST | {"foreman", "peers", "user", "system"}
 """Names that are somebody's already: whoever had one would be called in their place."""
 _CONTROL: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _MENTION: Final = re.compile(r"(?<!\w)[@＠]\w")  # noqa: RUF001 - the wide sign is read as a mention too
+_ONLY_A_MENTION: Final = re.compile(r"\s*[@＠][\w.-]+\s*")  # noqa: RUF001
 
 
 def require_titles(kind: str, data: Mapping[str, Any]) -> None:
@@ -30,13 +32,17 @@ def require_titles(kind: str, data: Mapping[str, Any]) -> None:
             continue
         if _CONTROL.search(title):
             raise invalid(f"{what} is one line of text, without control characters", row, reason="bad_title")
-        if _MENTION.search(title) or (what == _NAME and title.strip().casefold() in RESERVED):
+        if _is_name_of_another(title) if what == _NAME else _ONLY_A_MENTION.fullmatch(title):
             raise invalid(
                 f"{what} cannot be one that reads as a mention, such as @all", row, reason="bad_title"
             )
 
 
 _NAME: Final = "a display name"
+
+
+def _is_name_of_another(name: str) -> bool:
+    return _MENTION.search(name) is not None or name.strip().casefold() in RESERVED
 
 
 def _titles(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
@@ -50,10 +56,6 @@ def _titles(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str, obje
         case "context.sync":
             for change in data["ops"]:
                 yield "the title of a task or a stream", "CCCS-118", _member(change.get("value"), "title")
-        case "chat.message":
-            yield "the title of a conversation", "C2A-209", _member(data.get("conversation"), "title")
-            for name in ("displayName", "display_name"):
-                yield _NAME, "CCCS-042", _member(data.get("author"), name)
         case _:
             return
 
