@@ -331,7 +331,7 @@ async def test_new_keys_end_the_connection_that_spoke_with_the_old(tmp_path):
             assert new.welcome.address == new.address
 
 
-async def test_behind_a_proxy_each_caller_has_its_own_allowance_and_the_numbers_stay_inside(tmp_path):
+async def test_behind_a_proxy_each_caller_has_its_own_allowance(tmp_path):
     from tacit.relay.settings import Limits
 
     limits = Limits(lookups_per_minute=3)
@@ -344,10 +344,6 @@ async def test_behind_a_proxy_each_caller_has_its_own_allowance_and_the_numbers_
                 async with relay.http.get(relay.url + "/v1/agents/nobody", headers=headers) as response:
                     statuses.append(response.status)
             assert (429 in statuses) != believed
-            async with relay.http.get(
-                relay.url + "/metrics", headers={"X-Forwarded-For": "6.6.6.6"}
-            ) as response:
-                assert response.status == 404
 
 
 @pytest.mark.spec("A2ACP-261")

@@ -439,8 +439,16 @@ async def test_health_and_numbers_are_served_without_names(tmp_path):
         async with alice:
             await alice.sent(bob.address)
         assert await relay.get("/healthz") == (200, b'{"status":"ok"}')
-        status, text = await relay.get("/metrics")
-        assert status == 200
+        token = (relay.server._settings.data / "metrics.token").read_text().strip()
+        for shown in ("", "Bearer ", f"Bearer {token}x", token):
+            async with relay.http.get(relay.url + "/metrics", headers={"Authorization": shown}) as answer:
+                assert answer.status == 404, (
+                    "from this machine too: a proxy on it lets everybody come from here"
+                )
+        headers = {"Authorization": f"Bearer {token}"}
+        async with relay.http.get(relay.url + "/metrics", headers=headers) as answer:
+            text = await answer.read()
+            assert answer.status == 200
         assert b"tacit_relay_accepted_total 1.0" in text
         assert b"tacit_relay_logins_total 1.0" in text
         assert b"\ntacit_relay_writes_waiting " in text

@@ -19,6 +19,7 @@ from tacit.base.errors import Refused
 from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
+from tacit.relay.io.metrics_token import shows
 from tacit.relay.io.prekey_requests import PrekeyRequests
 from tacit.relay.io.replies import bounded, json_reply
 from tacit.relay.io.upkeep import gauges
@@ -45,8 +46,11 @@ _DELIVERIES_EACH: Final = 2
 class PublicHttp:
     """The open endpoints of one relay."""
 
-    def __init__(self, mailboxes: Mailboxes, federation: Federation, *, base_url: str) -> None:
+    def __init__(
+        self, mailboxes: Mailboxes, federation: Federation, *, base_url: str, metrics_token: str
+    ) -> None:
         self._mailboxes = mailboxes
+        self._metrics_token = metrics_token
         self._federation = federation
         self._base = base_url
         limit = mailboxes.limits.lookups_per_minute
@@ -73,9 +77,8 @@ class PublicHttp:
         return json_reply({"status": "ok"})
 
     async def metrics(self, request: web.Request) -> web.Response:
-        """Numbers for Prometheus, to callers on this machine only."""
-        # Through a proxy on this machine everybody would come from here.
-        if request.remote not in {"127.0.0.1", "::1"} or "X-Forwarded-For" in request.headers:
+        """Numbers for Prometheus, to whom the operator gave the token."""
+        if not shows(request.headers.get("Authorization", ""), self._metrics_token):
             raise Refused("not_found", "nothing here")
         return web.Response(
             body=exposition(self._mailboxes.counts, lambda: gauges(self._mailboxes)),

@@ -27,6 +27,7 @@ from tacit.relay.io.federation_http import Federation
 from tacit.relay.io.following import Following
 from tacit.relay.io.guest_http import GuestHttp
 from tacit.relay.io.mailboxes import Mailboxes
+from tacit.relay.io.metrics_token import kept_token
 from tacit.relay.io.public_http import PublicHttp
 from tacit.relay.io.replies import errors_as_json, unreadable
 from tacit.relay.io.store import RelayStore, follows_stream
@@ -169,7 +170,14 @@ class RelayServer:
         steps = [through_proxies(settings.trusted_proxies), errors_as_json]
         app = web.Application(middlewares=steps, client_max_size=256 * 1024)
         app.router.add_get("/a2acp", WebSocketEndpoint(self.mailboxes).serve)
-        app.add_routes(PublicHttp(self.mailboxes, self._federation, base_url=settings.public_url).routes())
+        app.add_routes(
+            PublicHttp(
+                self.mailboxes,
+                self._federation,
+                base_url=settings.public_url,
+                metrics_token=kept_token(settings.data, parts.entropy),
+            ).routes()
+        )
         app.add_routes(GuestHttp(self.mailboxes).routes())
         app.add_routes(
             Accounts(
