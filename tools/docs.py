@@ -4,6 +4,10 @@ python tools/docs.py           write docs/reference/
 python tools/docs.py --check   fail when a page is stale, or a page links to nothing
 """
 
+import ast
+import dataclasses
+import inspect
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -13,13 +17,19 @@ import click
 from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.io.notices import NOTICES
 from tacit.agent.threads.states import TERMINAL, TRANSITIONS, State
+from tacit.base.connections import SocketLimits
+from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
 from tacit.cli.arrange_show import TITLES
 from tacit.cli.main import COMMANDS, tacit
+from tacit.hub.config import Limits as HubLimits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
+from tacit.hub.quotas import QuotaLimits
 from tacit.ledger.codes import CODES
 from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind
+from tacit.relay.settings import DAY, HOUR, MINUTE
+from tacit.relay.settings import Limits as RelayLimits
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Made by tools/docs.py; edit the tables in the code instead. -->\n"
@@ -186,7 +196,78 @@ def agent_page() -> str:
     return "\n".join([*lines, ""])
 
 
+UNITS = ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (SECOND, "seconds"))
+BYTES = ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB"))
+BUDGETS = (
+    (
+        "A hub, for each caller",
+        "What a caller who has proved who they are, and one who has not, may ask for (`hub/config.py`).",
+        HubLimits,
+    ),
+    ("A hub's connections", "Guests have not proved who they are (`base/connections.py`).", SocketLimits),
+    (
+        "What is appended to a hub in a day",
+        "Counted from the ledger, so that a restart forgives nothing; an owner's own token is bound by none "
+        "(`hub/quotas.py`).",
+        QuotaLimits,
+    ),
+    (
+        "A relay",
+        "A source is an address, for IPv6 its network. Budgets of a day are kept on disk "
+        "(`relay/settings.py`, `relay/io/budgets.py`).",
+        RelayLimits,
+    ),
+)
+
+
+def limits_page() -> str:
+    """Every budget on what somebody may cause, with its default."""
+    lines = [
+        NOTE,
+        "# Limits",
+        "",
+        "What one may cause to others, by default. Each bound says for whom it counts.",
+        "",
+    ]
+    for title, about, limits in BUDGETS:
+        lines += [f"## {title}", "", about, "", "| limit | default | what it bounds |", "|---|---|---|"]
+        says = described(limits)
+        lines += [
+            f"| `{name}` | {amount(limits, name, value)} | {says[name]} |" for name, value in defaults(limits)
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def defaults(limits: type) -> list[tuple[str, int | float]]:
+    """The numbers of a class of limits, by their names."""
+    values = ((field.name, getattr(limits(), field.name)) for field in dataclasses.fields(limits))
+    return [(name, value) for name, value in values if isinstance(value, int | float)]
+
+
+def described(limits: type) -> dict[str, str]:
+    """What the source says below each of them; a limit that nobody described has no page."""
+    body = ast.parse(inspect.getsource(limits)).body[0].body
+    return {
+        before.target.id: ast.literal_eval(after.value)
+        for before, after in itertools.pairwise(body)
+        if isinstance(before, ast.AnnAssign) and isinstance(after, ast.Expr)
+    }
+
+
+def amount(limits: type, name: str, value: float) -> str:
+    """A number as people read it; a relay's durations are in microseconds, all others in seconds."""
+    if name.endswith("_seconds"):
+        return f"{value:g} second{'' if value == 1 else 's'}"
+    times = UNITS if limits is RelayLimits else ()
+    for size, unit in BYTES if "bytes" in name else times:
+        if value >= size and value % size == 0:
+            return f"{value // size} {unit.removesuffix('s') if value == size else unit}"
+    return f"{value:,.0f}"
+
+
 PAGES = {
+    "docs/reference/limits.md": limits_page,
     "docs/reference/agent.md": agent_page,
     "docs/reference/http.md": http_page,
     "docs/reference/codes.md": codes_page,

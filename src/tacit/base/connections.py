@@ -29,7 +29,9 @@ class SocketLimits:
     """What a server grants the connections to it; times in seconds."""
 
     guests: int = 1024
+    """Connections that have not proved who they are."""
     guests_per_address: int = 64
+    """The same from one address."""
     guest_seconds: float = 15.0
     """For a guest: from its coming, or from its last request, to the whole head of the next."""
     guest_request_seconds: float = 60.0
@@ -41,6 +43,7 @@ class SocketLimits:
     stalled_seconds: float = 60.0
     """How long something may wait to be read without any of it being read."""
     connections_per_credential: int = 2048
+    """Connections of one credential."""
     bytes_per_credential: int = 64 * 1024 * 1024
     """What may wait to be read on all connections of one credential together."""
     look_seconds: float = 1.0

@@ -27,7 +27,9 @@ class Limits:
     """Bounds on what one caller can ask for."""
 
     body_bytes: int = 1024 * 1024
+    """Bytes of one request."""
     blob_bytes: int = 64 * 1024 * 1024
+    """Bytes of one file."""
     body_seconds: float = 30.0
     """To send a body; a large one gets more as it comes."""
     read_seconds: float = 20.0
@@ -35,15 +37,21 @@ class Limits:
     reads_waiting: int = 1024
     """How many reads of one credential may wait for their turn."""
     in_flight: int = 1024
+    """Requests of one connection that are worked on at once."""
     requests_per_second: float = 20_000.0
+    """Requests of one credential in a second, at all nodes together."""
     burst: float = 40_000.0
+    """Requests of one credential at once."""
     failed_sign_ins_per_second: float = 5.0
+    """Failed sign-ins of one source in a second."""
     sign_in_seconds: float = 10.0
+    """For a WebSocket: from its coming to a valid token."""
     follower_bytes: int = 1024 * 1024
     """What may wait to be read on one connection; more, and it is cut and told where to resume."""
     page_bytes: int = 256 * 1024
     """How much of a ledger is read at once for whoever follows it; the next when that is on the wire."""
     heartbeat_seconds: float = 30.0
+    """Between two signs of life."""
     subscriptions: int = 256
     """To one group, on one connection."""
     sockets: SocketLimits = SocketLimits()

@@ -44,16 +44,25 @@ class QuotaLimits:
     """What may be appended in a day; far above what people and their agents do."""
 
     events: int = 2_000_000
+    """Events of one principal."""
     bytes: int = 2 * 1024**3
+    """Bytes of one principal's events."""
     notes: int = 100_000
+    """Notes (signals, dispositions, work) of one agent."""
     claims: int = 20_000
+    """Claims of one agent."""
     group_events: int = 10_000_000
+    """Events of all in one group."""
     group_bytes: int = 8 * 1024**3
+    """Bytes of all events in one group."""
     group_notes: int = 1_000_000
+    """Notes of all agents in one group."""
     group_claims: int = 200_000
+    """Claims of all agents in one group."""
     blob_bytes: int = 10 * 1024**3
     """What the files of one principal in a group may take, for as long as they are kept."""
     group_blob_bytes: int = 100 * 1024**3
+    """The same for all in a group together."""
 
 
 class Charge(NamedTuple):
