@@ -106,14 +106,16 @@ def test_a_name_alone_or_in_a_question_is_no_small_talk(text: str) -> None:
 
 @pytest.mark.spec("C2A-054", "C2A-067")
 @pytest.mark.parametrize(
-    ("file", "right"), [("social_lines.jsonl", 0.97), ("social_own.jsonl", 0.97)], ids=["people", "own"]
+    "file",
+    ["social_lines.jsonl", "social_ordinary.jsonl", "social_own.jsonl"],
+    ids=["people", "ordinary", "own"],
 )
-def test_lines_that_want_nothing_are_not_owed_and_those_that_do_are(file: str, right: float) -> None:
-    """The first file is by somebody who has not read the code; of the second a third was right from its first reading on."""
+def test_lines_that_want_nothing_are_not_owed_and_those_that_do_are(file: str) -> None:
+    """The first two files are by people who have not read the code; of the last a third was right at once."""
     rows = [json.loads(line) for line in (HERE / file).read_text(encoding="utf-8").splitlines()]
     counts = Counter((row["needs_answer"], is_owed(row["text"])) for row in rows)
     assert len(rows) >= 150
-    assert (counts[True, True] + counts[False, False]) / len(rows) >= right
+    assert (counts[True, True] + counts[False, False]) / len(rows) >= 0.97
     assert counts[True, True] / (counts[True, True] + counts[True, False]) >= 0.99
 
 
