@@ -19,6 +19,7 @@ from tests.agent.arrangements import pair
 
 from tacit.agent.io import calls
 from tacit.agent.packets.tools import TOOLS
+from tacit.base.quoting import words_in
 from tacit.bridges.mcp import agent_door
 from tacit.bridges.mcp.io.agent_stdio import OwnCaller
 
@@ -144,7 +145,7 @@ async def test_no_tool_with_any_argument_answers_a_question_or_lets_an_uncleared
                 results.append(outcome.shown.text)
         await both.settled()
         codes = collections.Counter(
-            json.loads(one.partition("\n")[2] or one).get("error", {}).get("code", "done") for one in results
+            json.loads(words_in(text) or text).get("error", {}).get("code", "done") for text in results
         )
         assert {"done", "consent_needed", "owner_is_asked", "invalid_request"} <= codes.keys(), codes
         assert not list(anna.journal.records("x.a2acp.answered"))
