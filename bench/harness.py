@@ -31,7 +31,6 @@ from tacit.attention.decide.delivery import delivered
 from tacit.attention.settings import DEFAULTS
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment
-from tacit.base.quoting import boundary
 from tacit.c2a.vocabulary import Mode
 from tacit.client import Hub
 from tacit.harness.conduct import Conduct, ConductOptions
@@ -43,6 +42,7 @@ from tacit.harness.io.agent_config import AgentConfig
 from tacit.harness.io.harness import Harness
 from tacit.harness.prompt import event_block, standing_rules, turn_prompt
 
+WORD = "5f3a9c1e"
 TACIT = str(Path(sys.executable).parent / "tacit")
 FREE = {
     "sends_per_minute": 1_000, "sends_per_conversation": 1_000, "similarity": 1.0, "injected_per_minute": 100_000,
@@ -250,7 +250,7 @@ class Simulated:
                 self.bytes += turn_prompt(
                     self.rules,
                     turn.events,
-                    boundary=turn.boundary,
+                    boundary=WORD,
                     knocks=turn.knocks,
                     digests=turn.digests,
                 ).size
@@ -295,7 +295,7 @@ def replay(count: int, seed: int, thinks: float) -> dict:
             given = delivered(event, decisions.parsed, decision, name)
             plain = replace(given.with_text(line.text), mode=Mode.BUFFERED, knock=None)
             naive_turns += 1
-            naive_bytes += len(event_block([plain], boundary()).encode()) + len(agent.rules)
+            naive_bytes += len(event_block([plain], WORD).encode()) + len(agent.rules)
             if decision.mode in {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}:
                 agent.carry_out(agent.conduct.heard(given, now), now)
     for agent in agents.values():

@@ -128,7 +128,7 @@ def test_two_that_write_in_one_folder_are_told_and_so_are_their_models(shell, pr
     for name, other in (("ada", "bob"), ("bob", "ada")):
         shell.run("send", "Lobby", f"@{name} what do you see?")
         until_said(shell, name)
-        assert f"{other} works in this folder too" in seen[name].read_text()
+        assert f"These work in this folder too, at the same time:\n| {other}\n" in seen[name].read_text()
     for one in joined:
         one.leave()
 

@@ -220,7 +220,7 @@ def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
 
 @pytest.mark.spec("C2A-188")
 def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
-    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True, draw=lambda: "5f3a"))
     turn = begin(conduct, event("e1", "one"))
     steer = kinds(conduct.heard(event("e2", "two"), at(8)), Steer)[0]
     assert (steer.turn_id, message_of(steer.text) == "two") == (turn.id, True)

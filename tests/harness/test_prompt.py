@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.base.errors import Bug
-from tacit.base.quoting import boundary
 from tacit.bridges.mcp.results import as_text
 from tacit.c2a.messages import read_delivered
 from tacit.harness.chat_tools import result_for_model
@@ -151,8 +150,9 @@ def everything(texts) -> str:
     return "\n\n".join([prompt, inserted, result_for_model(result)["content"][0]["text"], as_text(result)])
 
 
-def test_each_turn_has_a_word_of_its_own():
-    assert len({boundary() for _ in range(20)}) == 20
+def test_a_prompt_without_a_word_of_its_own_is_not_built():
+    with pytest.raises(Bug):
+        turn_prompt(RULES, [event()], boundary="")
 
 
 @pytest.mark.spec("C2A-097")

@@ -2,28 +2,23 @@
 
 C2A-096, C2A-097, A2ACP-066. In a prompt there is one quotation, `set_off`: each line of a text begins with
 `| `, whatever ends it, so that nothing of it stands where a line of ours begins. Blocks of ours may have a
-title with a word drawn at random (`boundary`), which nobody could know who wrote before. For people there is
+title with a word drawn at random, which nobody could know who wrote before. For people there is
 one quotation, `shown`: one line, short, with codes for characters that move or hide others. Knows nothing of
 what a prompt or a question is about.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from tacit.base.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SHOWN_CHARS: Final = 280
 """What a person is shown of somebody else's text, at most (A2ACP-066)."""
 MARK: Final = "| "
 """How each line of a quotation begins."""
-BOUNDARY_BYTES: Final = 4
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Controls, marks that turn or join text, halves of characters, and those without a meaning."""
 _FILLERS: Final = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\u034f")
@@ -49,11 +44,6 @@ def set_off(text: str) -> str:
 def words_in(prompt: str) -> str:
     """What the lines of a prompt that begin with the mark say: for programs that read what a model would."""
     return "\n".join(line.removeprefix(MARK) for line in prompt.split("\n") if line.startswith(MARK))
-
-
-def boundary(draw: Callable[[int], bytes] = os.urandom) -> str:
-    """A word for the titles of one prompt."""
-    return draw(BOUNDARY_BYTES).hex()
 
 
 def single_line(text: str, limit: int) -> str:

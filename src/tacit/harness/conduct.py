@@ -115,7 +115,7 @@ from tacit.harness.running import RunningTurn
 from tacit.harness.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from tacit.c2a.messages import Delivered
     from tacit.c2a.notifications import Work
@@ -142,6 +142,8 @@ class ConductOptions:
     """Conversations whose ambient traffic the owner explicitly lets through (C2A-080)."""
     slots: int = 1
     """How many turns may run side by side."""
+    draw: Callable[[], str] = str
+    """Draws the word for the titles of a turn's prompt; without one no prompt is made."""
 
 
 class Conduct:
@@ -361,9 +363,8 @@ class Conduct:
 
     def has_work_on(self, event_ids: Collection[str]) -> bool:
         """Does any of these wait for a turn, or belong to one that is not ending?"""
-        return any(
-            one.holds(event_id) for one in (*self._questions.all, *self._live) for event_id in event_ids
-        )
+        held = (*self._questions.all, *self._live)
+        return any(one.holds(event_id) for one in held for event_id in event_ids)
 
     def permitted(self, event_ids: Collection[str], note: str, now: Moment) -> list[Effect]:
         """A person has answered what these events waited for."""
@@ -589,11 +590,11 @@ class Conduct:
         taken = None if free is None else self._questions.take_next(now, self.settings, self.turns, free)
         if free is None or (whole := taken) is None:
             return []
-        slot = free if whole.slot is None else whole.slot
+        slot, word = free if whole.slot is None else whole.slot, self.options.draw()
         name, series, run, fresh = self._runs.next_of(whole, slot)
         knocks, digests = self._beside.take(whole.carrier.audience)
         turn = ModelTurn(
-            name, whole.events, knocks, digests, whole.attempt, whole.note, series, run, fresh, slot
+            name, whole.events, knocks, digests, whole.attempt, whole.note, series, run, fresh, slot, word
         )
         self.turns[slot] = RunningTurn(turn, whole, now)
         return [Begin(turn)]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tacit.base.quoting import boundary
-
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.c2a.messages import Delivered
@@ -37,7 +35,7 @@ class ModelTurn:
     """Run it in a new session of the agent: the old one is full."""
     slot: int = 0
     """Which of the agent's slots runs it."""
-    boundary: str = field(default_factory=boundary, compare=False)
+    boundary: str = ""
     """The word in the titles of its prompt, which nobody knew who wrote what the prompt quotes."""
 
     @property

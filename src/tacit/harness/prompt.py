@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tacit.c2a.messages import Author, Delivered
 
 NAME_CHARS: Final = 80
+BOUNDARY_BYTES: Final = 4
+"""How much chance is in the word behind the titles of a prompt."""
 RULES_CHARS: Final = 1500
 ROLES: Final = 8
 ROLE_CHARS: Final = 40
@@ -92,6 +94,8 @@ def turn_prompt(
     chat = [
         part for event in (*events, *digests) for part in (event.text, *(one.text for one in event.window))
     ]
+    if not boundary:
+        raise Bug("a prompt needs a word for its titles")
     if any(_is_within(part, standing, ours) for part in chat):
         raise Bug("chat text reached the system part of a prompt (C2A-100)")
     blocks = [_digest(one, boundary) for one in digests]

@@ -17,7 +17,6 @@ from tacit.cli.agent import agent
         (["--data", "{new}", "--trust", "{folder}", "keys"], 2, "is a directory"),
         (["--data", "{new}", "restore", "{folder}", "--passphrase", "long enough"], 2, "is a directory"),
         (["--data", "{new}", "restore", "{file}", "--passphrase", "long enough"], 1, "bad_backup"),
-        (["--data", "{new}", "backup", "{folder}", "--passphrase", "long enough"], 2, "is a directory"),
         (["--data", "{new}", "listen", "--once"], 1, "no_identity"),
         (["--data", "{new}", "setting", "unknown_senders", "perhaps"], 2, "one of ask, accept, reject"),
         (["--data", "{new}", "setting", "colour", "red"], 2, "'colour' is not one of"),

@@ -46,7 +46,8 @@ async def test_a_screenshot_in_and_a_plot_out(rig, home, model, tmp_path):
     assert "C2A FILES" in prompt
     assert "shot.png (image/png" in prompt
     assert "the axis is wrong by a factor of seven" in prompt
-    assert "core.bin (application/octet-stream, 3 bytes): not handed to you" in prompt
+    assert "- 3 bytes, not handed to you" in prompt
+    assert "| core.bin (application/octet-stream)" in prompt
     assert "permission_denied" in "\n".join(refused.texts("tool"))
     [attached] = said.data["attachments"]
     assert (attached["title"], attached["mime_type"], attached["bytes"]) == (

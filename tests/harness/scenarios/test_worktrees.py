@@ -91,4 +91,4 @@ async def test_two_that_write_in_one_folder_are_told_so_and_so_are_their_models(
             await house.until_reply(await house.say(f"@{name} write your name"), name)
     for name, other in (("ada", "bea"), ("bea", "ada")):
         asked = [seen for seen in model.calls if f"You are @{name}" in seen.system]
-        assert f"{other} works in this folder too" in str(asked[0].body)
+        assert f"These work in this folder too, at the same time:\n| {other}\n" in asked[0].texts("user")[-1]

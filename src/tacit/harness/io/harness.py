@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.system import SystemClock
+from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
 from tacit.c2a.messages import Connected, Delivered, read_delivered, without_lines
@@ -54,6 +54,7 @@ from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.io.turn_runner import TurnRunner
 from tacit.harness.io.work_teller import WorkTeller
+from tacit.harness.prompt import BOUNDARY_BYTES
 from tacit.harness.session_view import SessionView, settings_of
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class Harness:
             claims_roles=config.claims_roles,
             ambient=config.ambient,
             slots=len(config.slots),
+            draw=lambda: SystemEntropy().draw(BOUNDARY_BYTES).hex(),
         )
         self._conduct = Conduct(options)
         session = AgentSession(
