@@ -37,12 +37,9 @@ run: setup
 system-test:
 	@sh tools/system.sh
 
-# The checks run beside the tests, which leave some of a processor, and are shown after them. CONTRIBUTING.md says what
-# the second look is.
 test: setup-check system-test
-	@$(MAKE) --no-print-directory check >$(VENV)/check.out 2>&1 & checks=$$!; \
-	$(PY) -m tools.whole_run --jobs $(JOBS) --marks "not soak" --list $(VENV)/second-look.txt $(ARGS); tested=$$?; \
-	wait $$checks; checked=$$?; cat $(VENV)/check.out; test $$tested = 0 && test $$checked = 0
+	@$(MAKE) --no-print-directory check
+	$(PY) -m pytest -n $(JOBS) -m "not soak" --durations=40 --durations-min=5 $(ARGS)
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.
 QUICK := tests/base tests/c2a tests/language tests/wire tests/seal tests/attention tests/harness/test_conduct.py \
