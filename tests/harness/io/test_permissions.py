@@ -13,9 +13,10 @@ from tacit.c2a.messages import read_delivered
 from tacit.c2a.notifications import PermissionDecided
 from tacit.harness.drivers.port import NotPermitted, PermissionRequest, Permitted
 from tacit.harness.effects import ModelTurn
-from tacit.harness.io.kept_patterns import KeptPatterns
+from tacit.harness.io.kept_patterns import KeptPattern, KeptPatterns
 from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.store import Store
+from tacit.harness.permission import Pattern
 from tests.c2a_peer import delivery
 
 KEY = "sk-live-0123456789"
@@ -274,3 +275,13 @@ async def test_an_answer_that_overtakes_the_name_of_its_question_is_heard(room):
     room.hub.state = "granted"
     room.permissions.heard(PermissionDecided("a1", "granted", "once", "user"))
     assert await asking == Permitted("pattern")
+
+
+def test_a_file_of_patterns_that_cannot_be_read_is_set_aside_and_not_written_over(tmp_path):
+    path = tmp_path / "permissions.json"
+    path.write_text('[{"approval_id": "a1", "pattern"')
+    kept = KeptPatterns(path)
+    assert kept.all() == []
+    kept.keep(KeptPattern("a2", Pattern("edit", "/srv"), "user", "2026-01-13T10:00:00Z"))
+    assert [one.approval_id for one in kept.all()] == ["a2"]
+    assert (tmp_path / "permissions.unreadable").read_text().startswith('[{"approval_id": "a1"')

@@ -2,7 +2,7 @@
 
 Each stands under the approval that granted it, so that it can be listed and taken back by that name. The file
 is the truth and is read at every question: who edits it by hand, or removes it, is obeyed. A file that cannot
-be read allows nothing.
+be read allows nothing, and is set aside before another takes its place.
 """
 
 from __future__ import annotations
@@ -43,10 +43,7 @@ class KeptPatterns:
 
     def all(self) -> list[KeptPattern]:
         """Every pattern, the oldest first."""
-        try:
-            rows = msgspec.json.decode(self._path.read_bytes(), type=list[dict[str, Any]])
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
-            return []
+        rows = self._rows()
         return [
             KeptPattern(
                 str(row.get("approval_id", "")),
@@ -55,9 +52,16 @@ class KeptPatterns:
                 str(row.get("at", "")),
                 str(row.get("asker", OWNER)),
             )
-            for row in rows
+            for row in rows or ()
             if (pattern := read_pattern(row.get("pattern"))) is not None
         ]
+
+    def _rows(self) -> list[dict[str, Any]] | None:
+        """What the file holds; None when there is none, or it cannot be read."""
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=list[dict[str, Any]])
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            return None
 
     def keep(self, kept: KeptPattern) -> None:
         """Allow this from now on."""
@@ -88,4 +92,6 @@ class KeptPatterns:
             file.write(msgspec.json.format(msgspec.json.encode(rows), indent=1))
             file.flush()
             os.fsync(file.fileno())
+        if self._rows() is None and self._path.exists():
+            self._path.replace(self._path.with_suffix(".unreadable"))
         fresh.replace(self._path)
