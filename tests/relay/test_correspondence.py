@@ -1,3 +1,4 @@
+import asyncio
 import json
 
 import pytest
@@ -212,3 +213,22 @@ async def test_scores_are_written_down_every_hour_and_not_only_at_the_end(tmp_pa
         await until(
             lambda: relay.mailboxes.store.reader.execute(standing).fetchall() == [("agent:mal@a.example", 30)]
         )
+
+
+@pytest.mark.spec("A2ACP-222")
+async def test_a_packet_that_comes_while_its_sender_is_accepted_is_a_contacts(tmp_path):
+    """It was counted as a stranger's for as long as it lay in the mailbox."""
+    async with relay_with(tmp_path, "alice", "bob", limits=ROOM) as (relay, alice, bob):
+        mailboxes = relay.mailboxes
+        account = mailboxes.agent(bob.username).account
+        book, tag = mailboxes.correspondence, records.contact_tag(relay.domain, alice.address)
+        quota, sender = mailboxes.quota, alice.address
+        assert not book.knows(account, sender)
+        accepting = asyncio.ensure_future(book.accept(account, [tag], quota.senders))
+        await asyncio.sleep(0)  # it is being written down
+        assert not book.knows(account, sender)
+        assert quota.reserve(account, "A", sender, 100, replaces=False, contact=False) is None
+        await accepting
+        assert book.knows(account, sender)
+        more = [quota.reserve(account, f"t{n}", sender, 100, replaces=False, contact=True) for n in range(3)]
+        assert more == [None] * 3, "as many as a contact may leave"

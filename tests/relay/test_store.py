@@ -245,3 +245,30 @@ async def test_the_relays_for_which_packets_wait_are_known_after_a_restart(tmp_p
     store.remove_outgoing(file, [1, 3])
     assert store.outgoing_domains(file) == ["c.example"]
     file.close()
+
+
+@pytest.mark.spec("A2ACP-215", "A2ACP-222")
+async def test_a_packet_for_another_relay_that_is_refused_takes_the_place_of_none(tmp_path):
+    """What was accepted stays, also where its successor finds no room."""
+    async with two_on(tmp_path) as (relay, alice, _):
+        [path] = tmp_path.rglob(FILE)
+        now = relay.clock.now()
+        to = "agent:carol@b.example"
+        taken = [alice.packet(to), alice.packet(to)]
+        successor = alice.packet(to, body=bytes(4096), flags=[envelope.REPLACE_QUEUE])
+    file = sqlite.connect(path)
+    limits = Limits(per_recipient_bytes=32 * 1024)
+
+    def put(position, packet):
+        return store.put_outgoing(
+            file, position, envelope.read(bytes(packet.envelope)), packet.sig, "b.example", now, limits
+        )
+
+    other = alice.packet(to, tag="B", body=bytes(2048))
+    assert [put(position, packet) for position, packet in enumerate([*taken, other], 1)] == [None] * 3
+    assert put(4, successor) is not None
+    assert [one.position for one in store.outgoing(file, "b.example", 10)] == [1, 2, 3]
+    limits = Limits()
+    assert put(4, successor) is None
+    assert [one.position for one in store.outgoing(file, "b.example", 10)] == [3, 4]
+    file.close()

@@ -96,16 +96,19 @@ class Correspondence:
         self._met(account, to)
         return 0
 
-    async def accept(self, account: int, tags: Sequence[str], waiting: Iterable[str]) -> None:
+    async def accept(
+        self, account: int, tags: Sequence[str], waiting: Callable[[int], Iterable[str]]
+    ) -> None:
         """An agent says whom its owner has accepted: they are no strangers, though nothing was written yet.
 
-        `waiting` are the senders whose packets are in its mailbox.
+        `waiting` tells the senders whose packets are in its mailbox: asked behind the write, as some may come
+        in during it.
         """
         rows = [(account, self._digest_of(tag), ACCEPTED_UNWRITTEN) for tag in tags]
         await self._store.write(lambda file: note(file, rows))
         for pair in [pair for pair, at in self._known.items() if pair[0] == account and at is None]:
             del self._known[pair]
-        for sender in waiting:
+        for sender in waiting(account):
             if self.knows(account, sender):
                 self._met(account, sender)
 

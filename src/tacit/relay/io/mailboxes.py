@@ -270,7 +270,7 @@ class Mailboxes:
         account = connection.account
         try:
             self.checks.prekeys(connection.address, 1 + len(frame.tags) // 32, now)
-            await self.correspondence.accept(account, frame.tags, self.quota.senders(account))
+            await self.correspondence.accept(account, frame.tags, self.quota.senders)
         except Refused as refused:
             self.refuse(connection, refused.code, wait=retry_after(refused))
         except TacitError:

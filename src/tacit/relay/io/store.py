@@ -447,16 +447,11 @@ def put_outgoing(
 
     Those of a mailbox here: for one recipient as much as one contact may leave, for all of them one mailbox.
     """
-    if found.replaces_queue:
-        connection.execute(
-            "DELETE FROM outgoing WHERE sender=? AND recipient=? AND tag=? AND packet_id<>?",
-            (found.sender, found.recipient, found.queue_tag, found.packet_id),
-        )
     waiting = connection.execute(
         "SELECT ifnull(sum(recipient=?1 AND tag=?2),0), ifnull(sum(recipient=?1),0), count(*),"
         " ifnull(sum(length(envelope)) FILTER (WHERE recipient=?1),0), ifnull(sum(length(envelope)),0)"
-        " FROM outgoing WHERE sender=?3",
-        (found.recipient, found.queue_tag, found.sender),
+        " FROM outgoing WHERE sender=?3 AND NOT (?4 AND recipient=?1 AND tag=?2 AND packet_id<>?5)",
+        (found.recipient, found.queue_tag, found.sender, found.replaces_queue, found.packet_id),
     ).fetchone()
     of_tag, to_recipient, of_sender, bytes_to_recipient, size = cast(
         "tuple[int, int, int, int, int]", waiting
@@ -469,6 +464,11 @@ def put_outgoing(
     ):
         if count >= most or (held and held + len(found.raw) > most_bytes):
             return Overflow(most)
+    if found.replaces_queue:  # only now: what was accepted stays where its successor is refused
+        connection.execute(
+            "DELETE FROM outgoing WHERE sender=? AND recipient=? AND tag=? AND packet_id<>?",
+            (found.sender, found.recipient, found.queue_tag, found.packet_id),
+        )
     row = (domain, found.sender, found.packet_id, found.recipient, found.queue_tag, int(now), found.raw, sig)
     connection.execute("INSERT OR IGNORE INTO outgoing VALUES (?,?,?,?,?,?,?,?,?)", (position, *row))
     return None
