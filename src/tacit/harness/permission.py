@@ -130,6 +130,11 @@ def note_of(*, granted: bool, title: str, reason: str) -> str:
     return f"{asked}\nIt was refused{why}Go on without it."
 
 
+def refusal_of(reason: str) -> str:
+    """What a model is told at once when a person says no: their words are quoted, whatever they say."""
+    return f"a person said no:\n{set_off(single_line(reason, 500))}" if reason else "a person said no"
+
+
 def read_pattern(given: object) -> Pattern | None:
     """The pattern in something that was kept or sent; None when it is none."""
     if not isinstance(given, dict):

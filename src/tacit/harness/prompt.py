@@ -2,7 +2,8 @@
 
 Rows: C2A-096, C2A-097, C2A-098, C2A-099, C2A-100, C2A-183, C2A-201, C2A-223. Every line that somebody else
 wrote begins with `| `, and the title of each block ends in a word that is drawn for the turn: no text can be
-taken for a block, whatever it says. Names stand on a line of ours, lose control characters and are short.
+taken for a block, whatever it says. Only the names of people and agents stand on a line of ours, behind who
+they are; they lose control characters and are short.
 `turn_prompt` refuses to build a prompt whose standing rules hold chat text; whoever quotes the rules in the
 room has not put anything into them.
 Knows nothing of drivers, time or delivery.

@@ -465,7 +465,7 @@ async def test_what_cannot_be_said_changes_and_forks_nothing(tmp_path):
 @pytest.mark.spec("A2ACP-265")
 async def test_a_program_reads_spaces_as_quotations_and_writes_what_everybody_there_may_know(tmp_path):
     async with company(tmp_path, "anna", "ben") as (both, anna, ben):
-        assert await asked(anna, "list_spaces") == {"spaces": []}
+        assert await asked(anna, "list_spaces") == {"untrusted": True, "spaces": []}
         no = await refused(anna, "update_space", space_id="spc_1", changes={"name": "x"})
         assert no.code == "unknown_space"
         space_id = (await ben.space("new", title="Side Quests", invite=[anna.me]))["space_id"]

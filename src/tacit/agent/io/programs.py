@@ -231,7 +231,8 @@ async def fork_thread(agent: Commands, given: Given) -> Fields:
     children = await agent.decide(decided)
     await agent.refresh()
     asking.left(children)
-    return {"thread_id": thread_id, "threads": [_stands(agent, one) for one in children]}
+    stands = [_stands(agent, one) for one in children]
+    return {"untrusted": True, "thread_id": thread_id, "threads": stands}
 
 
 async def _goal(agent: Commands, intent: Fields, thread_id: str) -> Goal:
@@ -273,6 +274,7 @@ def _stands(agent: Commands, thread_id: str) -> Fields:
     ws = agent.workspace()
     asked = ws.open_questions(thread_id)
     return {
+        "untrusted": True,
         "thread_id": thread_id,
         "state": ws.thread(thread_id).state.value,
         "questions": [_question(agent, one) for one in asked],
@@ -405,7 +407,7 @@ async def list_spaces(agent: Commands, _given: Given) -> Fields:
         ]
         known = ("space_id", "title", "participants", "level")
         found.append({name: line[name] for name in known} | {"fields": fields})
-    return {"spaces": found}
+    return {"untrusted": True, "spaces": found}
 
 
 def _text(value: object) -> str:

@@ -275,7 +275,7 @@ def decision(method: str, params: Message, answer: PermissionAnswer) -> Message 
 def refusal_note(wanted: PermissionRequest, reason: str) -> str:
     """Why it was not allowed, for the model: the protocol's own no has no room for a reason."""
     what = {"command": "run this command", "edit": "make this edit"}.get(wanted.kind, "do this")
-    return f"You were not allowed to {what} ({cut(wanted.title, 200)}): {reason}. Go on without it."
+    return f"You were not allowed to {what} ({cut(wanted.title, 200)}): {reason}\nGo on without it."
 
 
 def _touched(changes: list[Message]) -> tuple[str, ...]:

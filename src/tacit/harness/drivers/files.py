@@ -72,12 +72,13 @@ def with_files(
     lines: list[str] = []
     for number, file in enumerate(files, 1):
         text = [] if file.left_out else _inline(file)
-        where = [f"at {paths[number]}"] if number in paths else []
+        where = ["at the path below"] if number in paths else []
         where += ["shown to you as a picture"] if number in seen else []
         place = " and ".join(where) or ("quoted below" if text else _NOWHERE)
         place = f"not handed to you, {single_line(file.left_out, _REASON_CHARS)}" if file.left_out else place
         lines.append(f"- {len(file.data) or file.size} bytes, {place}; its name and type:")
         lines.append(set_off(f"{_shown(file.name)} ({_shown(file.mime_type)})"))
+        lines += [set_off(paths[number])] if number in paths else []  # it ends in the file's name
         lines += ["  and what it says:", *map(set_off, text)] if text else []
     if not lines:
         return prompt

@@ -291,7 +291,7 @@ class Permitted:
 
 @dataclass(frozen=True, slots=True)
 class NotPermitted:
-    """No, and why: our own words or a person's, for the model to read."""
+    """No, and why, for the model to read: our own words, with a person's set off in them."""
 
     reason: str
 

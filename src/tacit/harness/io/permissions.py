@@ -27,7 +27,7 @@ from tacit.harness.activity import struck
 from tacit.harness.drivers.port import NotPermitted, PermissionAnswer, PermissionRequest, Permitted
 from tacit.harness.io.kept_patterns import KeptPattern, KeptPatterns
 from tacit.harness.io.store import KeptRequest
-from tacit.harness.permission import Pattern, covers, note_of, pattern_of, wish_of
+from tacit.harness.permission import Pattern, covers, note_of, pattern_of, refusal_of, wish_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -352,7 +352,7 @@ class Permissions:
     def _meant(self, turn: ModelTurn, kept: KeptRequest, pattern: Pattern | None) -> PermissionAnswer:
         """What a person's answer means, and what of it is kept."""
         if kept.state != "granted":
-            return NotPermitted(kept.reason or f"{kept.by or 'a person'} said no")
+            return NotPermitted(refusal_of(kept.reason))
         if pattern is None or kept.scope not in {"turn", "always"}:
             return Permitted("once")
         if kept.scope == "turn":
