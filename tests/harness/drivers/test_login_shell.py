@@ -13,11 +13,12 @@ TESTS = Path(__file__).parent / "test_access.py"
 ROOT = TESTS.parents[3]
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="root alone gives a program another list of accounts")
 def test_who_signs_in_to_a_plain_sh_has_a_codex_that_can_run_commands(tmp_path):
     mine = pwd.getpwuid(os.getuid())
     accounts = tmp_path / "passwd"
     accounts.write_text(f"{mine.pw_name}:x:{mine.pw_uid}:{mine.pw_gid}::{mine.pw_dir}:/bin/sh\n")
-    apart = ["unshare", "--mount", *(() if os.getuid() == 0 else ("--map-current-user", "--keep-caps"))]
+    apart = ["unshare", "--mount"]
     put = f"mount --bind {shlex.quote(str(accounts))} /etc/passwd"
     tried = subprocess.run([*apart, "sh", "-c", put], capture_output=True, text=True, check=False)
     if tried.returncode:
