@@ -211,7 +211,8 @@ async def test_what_was_taken_back_while_the_hub_was_away_holds_no_longer_and_no
 
 @pytest.mark.spec("C2A-207")
 @pytest.mark.parametrize(
-    ("state", "meant"), [("granted", Permitted("once")), ("denied", NotPermitted("a person said no:\n| not now"))]
+    ("state", "meant"),
+    [("granted", Permitted("once")), ("denied", NotPermitted("a person said no:\n| not now"))],
 )
 async def test_a_request_outlives_its_program_and_the_answer_finds_the_same_wish(room, state, meant):
     room.hub.state = "asked"
