@@ -27,12 +27,12 @@ def read(prompt: str, word: str) -> Prompt:
     """Read a prompt whose titles end in this word."""
     lines = LINE_ENDS.split(prompt)
     ours = [line for line in lines if not line.startswith(MARK)]
-    found = (TITLE.fullmatch(line) for line in ours)
-    titles = [title[1] for title in found if title is not None and title[2] == word]
+    matches = (TITLE.fullmatch(line) for line in ours)
+    titles = [title[1] for title in matches if title is not None and title[2] == word]
     return Prompt(titles, ours, [line.removeprefix(MARK) for line in lines if line.startswith(MARK)])
 
 
 def message_of(prompt: str) -> str:
     """The text of the last message in a prompt, without its marks."""
-    found = list(re.finditer(r"^MESSAGE [0-9a-f]+$", prompt, re.MULTILINE))
-    return words_in(prompt[found[-1].end() :]) if found else ""
+    messages = list(re.finditer(r"^MESSAGE [0-9a-f]+$", prompt, re.MULTILINE))
+    return words_in(prompt[messages[-1].end() :]) if messages else ""

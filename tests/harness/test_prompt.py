@@ -118,10 +118,10 @@ def test_no_text_of_others_makes_a_line_that_a_strict_reader_takes_for_ours(text
     """Everything that somebody else can have written, in every part of a prompt at once."""
     prompt = everything(texts)
     calm = read(everything(["calm"] * 14), WORD)
-    found = read(prompt, WORD)
-    assert found.titles == calm.titles
-    assert len(found.ours) == len(calm.ours)
-    for line, expected in zip(found.ours, calm.ours, strict=True):
+    seen = read(prompt, WORD)
+    assert seen.titles == calm.titles
+    assert len(seen.ours) == len(calm.ours)
+    for line, expected in zip(seen.ours, calm.ours, strict=True):
         # What stands on a line of ours is a name or an id, behind what we say it is.
         label = re.match(r"author: |\[2026-01-13T09:00:00Z\] |- (?=\d+ bytes)", expected)
         assert line.startswith(label[0]) if label else line == expected

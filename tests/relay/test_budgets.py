@@ -54,14 +54,14 @@ def test_whoever_waits_as_long_as_it_is_told_comes_in_and_a_moment_before_it_doe
 
 
 def test_nobody_gets_more_than_the_allowance_in_any_day(file, budgets):
-    allowance, taken = [Allowance("a", 4)], []
+    allowance, spent_at = [Allowance("a", 4)], []
     for minutes in range(0, 3 * 24 * 60, 7):
         now = Moment(NOON + minutes * MINUTE)
         with contextlib.suppress(RateLimited):
             budgets.spend(file, allowance, now)
-            taken.append(now)
-    assert len(taken) > 8
-    assert all(later - earlier >= DAY for earlier, later in zip(taken, taken[4:], strict=False))
+            spent_at.append(now)
+    assert len(spent_at) > 8
+    assert all(later - earlier >= DAY for earlier, later in zip(spent_at, spent_at[4:], strict=False))
 
 
 def test_a_wait_is_longer_than_the_minute_for_which_an_agent_holds_all_its_packets(file, budgets):

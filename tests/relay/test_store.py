@@ -254,7 +254,7 @@ async def test_a_packet_for_another_relay_that_is_refused_takes_the_place_of_non
         [path] = tmp_path.rglob(FILE)
         now = relay.clock.now()
         to = "agent:carol@b.example"
-        taken = [alice.packet(to), alice.packet(to)]
+        predecessors = [alice.packet(to), alice.packet(to)]
         successor = alice.packet(to, body=bytes(4096), flags=[envelope.REPLACE_QUEUE])
     file = sqlite.connect(path)
     limits = Limits(per_recipient_bytes=32 * 1024)
@@ -265,10 +265,10 @@ async def test_a_packet_for_another_relay_that_is_refused_takes_the_place_of_non
         )
 
     other = alice.packet(to, tag="B", body=bytes(2048))
-    assert [put(position, packet) for position, packet in enumerate([*taken, other], 1)] == [None] * 3
+    assert [put(position, packet) for position, packet in enumerate([*predecessors, other], 1)] == [None] * 3
     assert put(4, successor) is not None
-    assert [one.position for one in store.outgoing(file, "b.example", 10)] == [1, 2, 3]
+    assert [packet.position for packet in store.outgoing(file, "b.example", 10)] == [1, 2, 3]
     limits = Limits()
     assert put(4, successor) is None
-    assert [one.position for one in store.outgoing(file, "b.example", 10)] == [3, 4]
+    assert [packet.position for packet in store.outgoing(file, "b.example", 10)] == [3, 4]
     file.close()

@@ -276,7 +276,7 @@ def _status(params: Mapping[str, Any]) -> Status | None:
 
 def _event_ids(params: Mapping[str, Any]) -> tuple[str, ...]:
     ids = params.get("eventIds")
-    return tuple(str(one) for one in cast("list[object]", ids)) if isinstance(ids, list) else ()
+    return tuple(map(str, cast("list[object]", ids))) if isinstance(ids, list) else ()
 
 
 def _usage(params: Mapping[str, Any]) -> Usage:

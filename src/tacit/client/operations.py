@@ -275,9 +275,9 @@ class HubOperations(ABC):
     async def search(self, group_id: str, words: str, limit: int = 20) -> SearchPage:
         """Messages that contain every word, newest first."""
         answer = await self.call("search", {"group_id": group_id, "q": words, "limit": limit})
-        found = SearchPage(self.known(answer["events"]))
-        found.damaged = tuple(answer.get("damaged", ()))
-        return found
+        page = SearchPage(self.known(answer["events"]))
+        page.damaged = tuple(answer.get("damaged", ()))
+        return page
 
     async def context(self, group_id: str) -> dict[str, Any]:
         """The shared context and the tasks."""

@@ -363,8 +363,8 @@ class Conduct:
 
     def has_work_on(self, event_ids: Collection[str]) -> bool:
         """Does any of these wait for a turn, or belong to one that is not ending?"""
-        held = (*self._questions.all, *self._live)
-        return any(one.holds(event_id) for one in held for event_id in event_ids)
+        holders = (*self._questions.all, *self._live)
+        return any(holder.holds(event_id) for holder in holders for event_id in event_ids)
 
     def permitted(self, event_ids: Collection[str], note: str, now: Moment) -> list[Effect]:
         """A person has answered what these events waited for."""

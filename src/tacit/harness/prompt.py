@@ -99,7 +99,7 @@ def turn_prompt(
         raise Bug("a prompt needs a word for its titles")
     if any(_is_within(part, standing, ours) for part in chat):
         raise Bug("chat text reached the system part of a prompt (C2A-100)")
-    blocks = [_digest(one, boundary) for one in digests]
+    blocks = [_digest(digest, boundary) for digest in digests]
     if knocks:
         blocks.append(knock_block(knocks, boundary))
     if note:
@@ -132,13 +132,13 @@ def event_block(events: Sequence[Delivered], boundary: str) -> str:
         return "\n".join([*header, "", *_knock_lines(_knock(carrier))])
     if carrier.signal is not None:
         header.append(f"signal: {single_line(carrier.signal)}")
-    text = "\n".join(set_off(one.text) for one in events)
+    text = "\n".join(set_off(event.text) for event in events)
     return "\n".join([*header, "", f"{MESSAGE} {boundary}", text])
 
 
 def inserted_block(events: Sequence[Delivered], boundary: str) -> str:
     """What enters a running turn at a tool boundary (C2A-081); its reply is sent with the tool."""
-    blocks = "\n\n".join(event_block([one], boundary) for one in events)
+    blocks = "\n\n".join(event_block([event], boundary) for event in events)
     return (
         f"{NOTE} {boundary}\nThis arrived while you were working. If it changes your work, act on it now. To "
         "reply, call chat_send_message with its event_id as inReplyTo and its reply_target as target."
@@ -156,9 +156,11 @@ def more_block(events: Sequence[Delivered], boundary: str) -> str:
 
 def knock_block(knocks: Iterable[Delivered], boundary: str) -> str:
     """Knocks that wait, those of one thread as one with a count (C2A-088, C2A-090)."""
-    each = collapsed([_knock(event) for event in knocks])
+    shown = collapsed([_knock(event) for event in knocks])
     about = "Read one with its tool if it matters for your work; no reply is owed."
-    return "\n".join([f"{KNOCKS} {boundary}", about, *(line for one in each for line in _knock_lines(one))])
+    return "\n".join(
+        [f"{KNOCKS} {boundary}", about, *(line for knock in shown for line in _knock_lines(knock))]
+    )
 
 
 def single_line(text: str, limit: int = NAME_CHARS) -> str:

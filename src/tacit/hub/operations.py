@@ -302,19 +302,19 @@ async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) 
 
     def query(reader: Reader) -> dict[str, Any]:
         versions = Archive.on(reader, group).attention.versions
-        found = reader.trace(
+        messages = reader.trace(
             group,
             credential.principal,
             request.tid,
             request.limit,
             lambda event: not versions.is_deleted(event.event_id),
         )
-        trace = speech.trace_of(found, request.tid)
+        trace = speech.trace_of(messages, request.tid)
         if trace is None:
             raise missing("event", "no message of this trace in this group", "CLOWL-079")
-        return {"tid": request.tid, "trace": trace, "events": views.events(found)}
+        return {"tid": request.tid, "trace": trace, "events": views.events(messages)}
 
-    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
+    return await hub.ledger.read(views.naming_damage(query))
 
 
 async def show_thread(hub: Hub, credential: Credential, request: requests.Thread) -> object:
@@ -322,10 +322,10 @@ async def show_thread(hub: Hub, credential: Credential, request: requests.Thread
     group = await group_of(hub, credential, request.group_id)
 
     def query(reader: Reader) -> dict[str, Any]:
-        found = reader.thread(group, credential.principal, request.event_id, request.limit)
-        return {"events": as_they_stand(reader, group, found)}
+        messages = reader.thread(group, credential.principal, request.event_id, request.limit)
+        return {"events": as_they_stand(reader, group, messages)}
 
-    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
+    return await hub.ledger.read(views.naming_damage(query))
 
 
 async def show_window(hub: Hub, credential: Credential, request: requests.Window) -> object:
@@ -334,10 +334,10 @@ async def show_window(hub: Hub, credential: Credential, request: requests.Window
     before = request.before_seq if request.before_seq is not None else group.last_seq + 1
 
     def query(reader: Reader) -> dict[str, Any]:
-        found = reader.window(group, credential.principal, before, request.limit)
-        return {"events": as_they_stand(reader, group, found), "last_seq": group.last_seq}
+        messages = reader.window(group, credential.principal, before, request.limit)
+        return {"events": as_they_stand(reader, group, messages), "last_seq": group.last_seq}
 
-    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
+    return await hub.ledger.read(views.naming_damage(query))
 
 
 def as_they_stand(reader: Reader, group: Group, found: list[StoredEvent]) -> list[object]:
@@ -359,7 +359,7 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
         read = reader.inbox(group, principal, request.limit)
         return views.inbox(read, principal, lambda found: as_they_stand(reader, group, found))
 
-    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
+    return await hub.ledger.read(views.naming_damage(query))
 
 
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:

@@ -76,7 +76,7 @@ async def show_timeline(hub: Hub, credential: Credential, request: requests.Time
             "last_seq": group.last_seq,
         }
 
-    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
+    return await hub.ledger.read(views.naming_damage(query))
 
 
 def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> TimelinePlace:
@@ -161,7 +161,7 @@ async def find_rows(hub: Hub, credential: Credential, request: requests.Search) 
         rows = sorted(list(found.values())[:kept], key=lambda row: -row.event.seq)
         return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
 
-    return await hub.ledger.read(lambda reader: views.naming_damage(reader, lambda: query(reader)))
+    return await hub.ledger.read(views.naming_damage(query))
 
 
 def _as_it_stands(row: Row) -> object:

@@ -41,11 +41,15 @@ def page(read: Page) -> dict[str, Any]:
     return {**shown, "damaged": list(read.damaged)} if read.damaged else shown
 
 
-def naming_damage(reader: Reader, shown: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is shown; events that are damaged are left out of it, and named by their positions."""
-    reader.begin()
-    answer = shown()
-    return {**answer, "damaged": list(reader.left_out)} if reader.left_out else answer
+def naming_damage(query: Callable[[Reader], dict[str, Any]]) -> Callable[[Reader], dict[str, Any]]:
+    """The query, whose answer names by their positions the events that are damaged and so left out of it."""
+
+    def look(reader: Reader) -> dict[str, Any]:
+        reader.begin()
+        answer = query(reader)
+        return {**answer, "damaged": list(reader.left_out)} if reader.left_out else answer
+
+    return look
 
 
 def actor(one: Actor) -> dict[str, Any]:

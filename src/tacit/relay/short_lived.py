@@ -55,7 +55,7 @@ class ShortLived(Generic[T]):
             self.drop(self._first_to_go(self._items if alone else heaviest.identifiers, identifier))
 
     def _first_to_go(self, identifiers: Iterable[str], new: str) -> str:
-        abandoned = (one for one in identifiers if one != new and self._is_abandoned(one))
+        abandoned = (known for known in identifiers if known != new and self._is_abandoned(known))
         return next(abandoned, next(iter(identifiers)))
 
     def _is_abandoned(self, identifier: str) -> bool:
@@ -72,11 +72,11 @@ class ShortLived(Generic[T]):
 
     def get(self, identifier: str, now: Moment) -> T | None:
         """The item, unless it has expired."""
-        found = self._items.get(identifier)
-        if found is not None and found[0].expires <= now:
+        item, _ = self._items.get(identifier, (None, ()))
+        if item is not None and item.expires <= now:
             self.drop(identifier)
             return None
-        return found[0] if found is not None else None
+        return item
 
     def drop(self, identifier: str) -> None:
         """Forget it."""

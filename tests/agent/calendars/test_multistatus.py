@@ -20,7 +20,7 @@ def properties(href: str, *found: str, status: str = "200 OK") -> str:
 
 CALENDAR = "<resourcetype><collection/><C:calendar/></resourcetype>"
 FOLDER = "<resourcetype><collection/></resourcetype>"
-URL = "https://cal.example/ann/work/"
+URL = "https://cal.example/ann/diary/"
 
 NO_ANSWERS = [
     b"", b"hello", b"<html><body>Log in</body></html>", b'<html xmlns="http://www.w3.org/1999/xhtml"/>',
@@ -53,19 +53,19 @@ KINDS = [
     ("found", "is_calendar", "has_events"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS]
 )
 def test_what_stands_at_an_address_is_what_the_server_says(found, is_calendar, has_events):
-    there = collection_at(multistatus(properties("/ann/work/", *found)), URL)
+    there = collection_at(multistatus(properties("/ann/diary/", *found)), URL)
     assert there is not None
     assert (there.is_calendar, there.has_events) == (is_calendar, has_events)
 
 
 def test_what_the_server_does_not_have_is_no_property():
-    there = collection_at(multistatus(properties("/ann/work/", CALENDAR, status="404 Not Found")), URL)
+    there = collection_at(multistatus(properties("/ann/diary/", CALENDAR, status="404 Not Found")), URL)
     assert there is not None
     assert not there.is_calendar
 
 
 def test_a_server_that_answers_for_what_is_below_an_address_makes_no_calendar_of_it():
-    account = [properties("/ann/", FOLDER), properties("/ann/work/", CALENDAR)]
+    account = [properties("/ann/", FOLDER), properties("/ann/diary/", CALENDAR)]
     there = collection_at(multistatus(*account), "https://cal.example/ann")
     assert there is not None
     assert not there.is_calendar
@@ -73,7 +73,7 @@ def test_a_server_that_answers_for_what_is_below_an_address_makes_no_calendar_of
 
 
 def test_an_address_is_the_same_however_it_is_written():
-    answers = [properties("/a%6En/work", CALENDAR), properties("/", FOLDER)]
+    answers = [properties("/a%6En/diary", CALENDAR), properties("/", FOLDER)]
     there = collection_at(multistatus(*answers), URL)
     assert there is not None
     assert there.is_calendar
@@ -87,7 +87,7 @@ def test_the_ways_to_an_accounts_calendars_are_read():
         "<C:calendar-home-set><href> /home/ </href><href/></C:calendar-home-set>",
         "<displayname>Ann</displayname>",
     )
-    there = collection_at(multistatus(properties("/ann/work/", *found)), URL)
+    there = collection_at(multistatus(properties("/ann/diary/", *found)), URL)
     assert there is not None
     assert (there.principals, there.homes, there.name) == (("/me/",), ("/home/",), "Ann")
 

@@ -103,7 +103,9 @@ def test_codex_settings_cannot_be_broken_out_of():
     assert any("request_max_retries=3" in line for line in lines)
     mine = codex_settings(use_my_config=True)
     assert not any("model" in line or "permissions" in line for line in mine)
-    assert "analytics.enabled=false" in mine
+    for everybodys in (lines, mine):
+        assert "analytics.enabled=false" in everybodys
+        assert "features.shell_snapshot=false" in everybodys, "a plain sh ends at a snapshot it may not read"
     for line in lines:
         _, _, value = line.partition("=")
         tomllib.loads(f"x = {value}")

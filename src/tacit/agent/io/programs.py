@@ -231,7 +231,7 @@ async def fork_thread(agent: Commands, given: Given) -> Fields:
     children = await agent.decide(decided)
     await agent.refresh()
     asking.left(children)
-    stands = [_stands(agent, one) for one in children]
+    stands = [_stands(agent, child) for child in children]
     return {"untrusted": True, "thread_id": thread_id, "threads": stands}
 
 

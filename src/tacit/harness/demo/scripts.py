@@ -55,10 +55,10 @@ _HEADER: Final = re.compile(r"^(event_id|author|reason): (.*)$", re.MULTILINE)
 
 def shown_in(prompt: str) -> Shown | None:
     """The event that a prompt asks about; None when it only tells of something."""
-    found = list(_EVENT.finditer(prompt))
-    if not found:
+    events = list(_EVENT.finditer(prompt))
+    if not events:
         return None
-    _word, head, text = found[-1].groups()
+    _word, head, text = events[-1].groups()
     parts = dict(_HEADER.findall(head))
     kind, _, name = parts.get("author", "").partition(":")
     return Shown(parts.get("event_id", ""), name, kind == "agent", parts.get("reason", ""), words_in(text))

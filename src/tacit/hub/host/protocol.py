@@ -298,7 +298,7 @@ class Conversation:
         def query(reader: Reader) -> tuple[str, ...]:
             archive = Archive.on(reader, reader.group(self._group_id))
             obligations = archive.attention.obligations
-            open_ = {one.event_id for one in obligations if one.session == self._session and one.live}
+            open_ = {duty.event_id for duty in obligations if duty.session == self._session and duty.live}
             stored = {
                 event_id: archive.found(archive.original(event_id)) for event_id in {*open_, *link.work}
             }

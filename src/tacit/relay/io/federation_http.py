@@ -198,9 +198,9 @@ class Federation:
                 attempts += 1
                 continue
             attempts = 0
-            for pair in {one.pair for one in waiting}:
+            for pair in {packet.pair for packet in waiting}:
                 resting.note(pair, now, late.get(pair))
-            await self._give_up([one for one in waiting if one.pair in late])
+            await self._give_up([packet for packet in waiting if packet.pair in late])
 
     async def _pause(self, domain: str, most: int | None) -> None:
         """Wait for another packet, or until a sender's rest is over."""
