@@ -43,7 +43,8 @@ from tacit.agent.io.journal import Journal
 from tacit.agent.packets import packet
 from tacit.agent.threads import records
 from tacit.agent.threads.state import US
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -236,13 +237,13 @@ async def _decided(anna: Agent, goal: Any, peer: str) -> None:
 
 def _journal(folder: pathlib.Path) -> Journal:
     folder.mkdir()
-    return Journal(folder, clock=SystemClock(), entropy=SystemEntropy())
+    return Journal(folder, clock=TimeService(), entropy=SystemEntropy())
 
 
 async def _appended(journal: Journal, groups: list[list[records.Record]]) -> float:
     begun = time.perf_counter()
     for group in groups:
-        await journal.append(journal.layer(), group, SystemClock().now())
+        await journal.append(journal.layer(), group, TimeService().now())
     return time.perf_counter() - begun
 
 

@@ -18,7 +18,8 @@ from bench.relay import Served
 from tests.agent_support import cleared
 
 from tacit.agent.post.io.post import Post
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.seal import identity, primitives, session, x3dh
 
 BODY = {
@@ -75,12 +76,12 @@ def befriend(post: Post, count: int, domain: str) -> None:
                         "INSERT INTO history (direction, peer, packet_id, thread_id, seq, type, at, state, ready, payload)"
                         " VALUES (?,?,?,?,?,'context',?,?,NULL,?)",
                         way, address, f"pkt_{number}{way}{piece}", f"thr_{number:06d}", piece + 1,
-                        int(SystemClock().now()), "sent" if way == "out" else "ready", bytes(700),
+                        int(TimeService().now()), "sent" if way == "out" else "ready", bytes(700),
                     )  # fmt: skip
 
 
 async def _person(folder: pathlib.Path, served: Served, name: str) -> Post:
-    post = await Post(folder / name, clock=SystemClock(), entropy=SystemEntropy()).__aenter__()
+    post = await Post(folder / name, clock=TimeService(), entropy=SystemEntropy()).__aenter__()
     await post.directory.register(f"agent:{name}@{served.domain}", served.url, served.codes[name])
     return post
 

@@ -34,7 +34,8 @@ from tacit.agent.post.io import rollback
 from tacit.agent.post.io.secret_columns import SecretColumns
 from tacit.agent.post.io.store import FILE, AgentStore, Myself
 from tacit.base.io import sqlite
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.seal import identity, key_protection, limits, primitives, ratchet, session, session_state, x3dh
 from tacit.wire import buckets
 
@@ -72,7 +73,7 @@ class Agent:
         one = session.begin(self.me, self.peer.public, prekeys, entropy)
         one = replace(one, opening=None)
         if way == "crowded":
-            now = int(SystemClock().now())
+            now = int(TimeService().now())
             kept = tuple(
                 ratchet.Skipped(bytes([number // 16]) * 32, number, entropy.draw(32), now)
                 for number in range(limits.MAX_STORED)
@@ -82,14 +83,14 @@ class Agent:
             if way not in {"kept", "erased"}:
                 store.secrets.protect(*protection())
             store.set_identity(Myself(ME, "https://bench.example", self.me, 1, b""))
-            store.set_sessions(PEER, session.tended((one,), SystemClock().now()))
+            store.set_sessions(PEER, session.tended((one,), TimeService().now()))
             store.run(
                 "INSERT INTO outbox (packet_id, peer, thread_id, payload) VALUES ('pkt_bench',?,'thr',x'')",
                 PEER,
             )
 
     def step(self) -> None:
-        store, clock = self.store, SystemClock()
+        store, clock = self.store, TimeService()
         binding = session.Binding(ME, PEER, "pkt_bench", b"header")
         with store.transaction():
             sessions = store.sessions(PEER)

@@ -30,7 +30,8 @@ import aiohttp
 import uvloop
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.cli import relay_parts
 from tacit.relay.accounts import code_text
 from tacit.relay.io import registry
@@ -286,10 +287,10 @@ def add_idle(file, count: int, domain: str) -> None:
     for number in range(count):
         peer = idle_peer(number, domain)
         account = registry.create_account(
-            file, username=f"idle{number}x", email_hash=None, now=SystemClock().now()
+            file, username=f"idle{number}x", email_hash=None, now=TimeService().now()
         )
         registry.register_agent(
-            file, account, signing_key=peer.me.signing_public, serial=1, record=b"{}", now=SystemClock().now()
+            file, account, signing_key=peer.me.signing_public, serial=1, record=b"{}", now=TimeService().now()
         )
 
 

@@ -68,7 +68,7 @@ class AgentGround:
         alice = self.alice
         return RelayConnection(
             alice.store, alice.post.outbox, alice.post.inbox, alice.directory, None,
-            clock=self.clock, entropy=alice.entropy,
+            clock=alice.post.clock, entropy=alice.entropy,
         )  # fmt: skip
 
     def sealed(self) -> Sealed:

@@ -23,10 +23,11 @@ def cleared(to, packet_type, fields, *, thread_id, packet_id=None, at=None):
     """A packet for the post alone, as consent would have cleared it."""
     from tacit.agent.packets import packet
     from tacit.agent.packets.cleared import Cleared
-    from tacit.base.io.system import SystemClock, SystemEntropy
+    from tacit.base.io.system import SystemEntropy
+    from tacit.base.io.time_service import TimeService
 
     identifier = packet_id or packet.identifier("pkt_", SystemEntropy().draw(17))
-    return Cleared(to, packet_type, thread_id, identifier, at or SystemClock().now(), fields)
+    return Cleared(to, packet_type, thread_id, identifier, at or TimeService().now(), fields)
 
 
 def body(text: str = "hello") -> dict:
@@ -44,12 +45,12 @@ def arrived(post: Post) -> list[Arrived]:
 class Person:
     """A post, its connection running or not."""
 
-    def __init__(self, folder, relay: Relay, username: str) -> None:
+    def __init__(self, folder, relay: Relay, username: str, clock=None) -> None:
         self.folder = folder
         self.relay = relay
         self.username = username
         self.address = f"agent:{username}@{relay.domain}"
-        self.post = Post(folder, clock=relay.clock, entropy=SystemEntropy())
+        self.post = Post(folder, clock=clock or relay.clock, entropy=SystemEntropy())
         self.running: asyncio.Task | None = None
 
     async def register(self) -> None:
@@ -70,7 +71,7 @@ class Person:
 
     def say(self, to: Person, text: str = "hello", thread: str = "thr_dinner", **more) -> str:
         return self.post.outbox.post(
-            cleared(to.address, "context", body(text), thread_id=thread, at=self.post.outbox._clock.now()),
+            cleared(to.address, "context", body(text), thread_id=thread, at=self.post.outbox.clock.now()),
             **more,
         )
 

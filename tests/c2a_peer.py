@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from aiohttp import WSMsgType, web
 
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import rfc3339
 
 WAIT = 60.0
@@ -132,7 +132,7 @@ class Peer:
         """Send a delivery; gives its JSON-RPC id."""
         await self.until(lambda: self.socket is not None and self.greetings)
         if params.get("timing", {}).get("createdAt") == WRITTEN:
-            params["timing"] = {**params["timing"], "createdAt": rfc3339(SystemClock().now())}
+            params["timing"] = {**params["timing"], "createdAt": rfc3339(TimeService().now())}
         number = request_id or f"d{next(self._ids)}"
         await self._say({"id": number, "method": "chat/deliver", "params": params})
         return number

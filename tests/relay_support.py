@@ -14,7 +14,8 @@ from typing import Self
 import aiohttp
 import msgspec
 
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
 from tacit.cli import relay_parts
 from tacit.relay.io import registry
@@ -31,7 +32,7 @@ class MovableClock:
     """The real clock plus what a test adds."""
 
     def __init__(self) -> None:
-        self._real = SystemClock()
+        self._real = TimeService()
         self.ahead = 0
 
     def now(self) -> Moment:

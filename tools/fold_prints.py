@@ -15,7 +15,8 @@ from typing import Any
 from tacit.agent.io.journal import JournalEngine
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.io.sqlite import connect
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.folding import folded_by
 from tacit.ledger.io.store import DATABASE
@@ -35,7 +36,7 @@ def prints_of(script: Path, folder: Path) -> dict[str, Any]:
     """The version, a hash for each projection, and which folds have rows."""
     engine = ENGINES[script.stem.partition("-")[0]]
     upkeep.bring_in(
-        folder, script.read_bytes().splitlines(keepends=True), SystemClock(), SystemEntropy(), engine
+        folder, script.read_bytes().splitlines(keepends=True), TimeService(), SystemEntropy(), engine
     )
     with closing(connect(folder / DATABASE, readonly=True)) as connection:
         version = folded_by(connection)

@@ -17,7 +17,8 @@ from tests.web.agent import Agent  # noqa: E402
 from tests.web.stage import HubProcess, chromium  # noqa: E402
 from tools.agent_screenshots import take_all  # noqa: E402
 
-from tacit.base.io.system import SystemClock, SystemEntropy  # noqa: E402
+from tacit.base.io.system import SystemEntropy  # noqa: E402
+from tacit.base.io.time_service import TimeService  # noqa: E402
 from tacit.language import Author, to_value  # noqa: E402
 
 SHOWN = {"talk-light", "inspector-dark", "phone", "work-light", "permission-phone"}
@@ -47,7 +48,7 @@ def reply(agent: Agent, text: str, key: str) -> None:
 
 def speak(hub: HubProcess, group: str, tokens: dict[str, str]) -> None:
     """A CLowl conversation of three messages."""
-    lin, bob = (Author(name, SystemClock(), SystemEntropy()) for name in ("lin", "bob"))
+    lin, bob = (Author(name, TimeService(), SystemEntropy()) for name in ("lin", "bob"))
     request = lin.req("bob", "count:words", {"path": "CHANGELOG.md"})
     said = (
         (request, "lin"),

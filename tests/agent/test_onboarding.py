@@ -12,7 +12,7 @@ from tacit.agent.consent.tiers import DEFAULT, Tier
 from tacit.agent.io import calls, setting_up
 from tacit.agent.post.io.store import AgentStore
 from tacit.base.errors import Refused
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 
 
 @pytest.mark.spec("A2ACP-231", "A2ACP-233", "A2ACP-120")
@@ -161,7 +161,7 @@ async def test_what_was_said_before_there_was_an_address_is_taken_when_there_is_
     async with Relay(tmp_path / "relay") as relay:
         await registered(relay, tmp_path / "anna", "anna")
     for _ in range(2):
-        async with Agent(tmp_path / "anna", clock=SystemClock()) as anna:
+        async with Agent(tmp_path / "anna", clock=TimeService()) as anna:
             assert anna.outside.profile()["name"] == "Anna"
             assert tiers.tier(anna.outside.policy(), "general_location_area", "") is Tier.NEVER
             assert setting_up.kept_for_later(anna.post.store) == {}

@@ -18,7 +18,8 @@ from tacit.agent.packets.packet import read
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.reception import Drop
 from tacit.base.errors import PeerFault, Refused
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.relay.io import registry, websocket
 from tacit.relay.settings import Limits
 from tacit.seal import identity
@@ -513,7 +514,7 @@ async def test_a_marker_in_every_body_field_is_nowhere_in_the_relay(tmp_path):
     running = []
     try:
         for name in ("alice", "bob"):
-            post = posts[name] = Post(tmp_path / name, clock=SystemClock(), entropy=SystemEntropy())
+            post = posts[name] = Post(tmp_path / name, clock=TimeService(), entropy=SystemEntropy())
             await post.__aenter__()
             code = await asyncio.to_thread(relay.invite, name)
             await post.directory.register(f"agent:{name}@{relay.domain}", relay.url, code)

@@ -14,7 +14,8 @@ from tests.relay_support import free_port
 
 from tacit.agent import Agent
 from tacit.agent.post.io.post import Post
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 
 MARKER = "gUeSt-mArKeR-51c0de"
 
@@ -36,7 +37,7 @@ async def test_a_marker_in_every_field_of_a_guests_link_is_nowhere_in_the_relay(
     relay = RelayProcess(tmp_path / "relay", free_port())
     relay.start()
     try:
-        post = Post(tmp_path / "anna", clock=SystemClock(), entropy=SystemEntropy())
+        post = Post(tmp_path / "anna", clock=TimeService(), entropy=SystemEntropy())
         async with post:
             code = await asyncio.to_thread(relay.invite, "anna")
             await post.directory.register(f"agent:anna@{relay.domain}", relay.url, code)

@@ -75,7 +75,7 @@ def test_a_core_module_does_no_io(path: Path) -> None:
         "import time\ntime.time()",
         "import random",
         "from os import urandom",
-        "from tacit.base.io.system import SystemClock",
+        "from tacit.base.io.system import TimeService",
     ],
 )
 def test_the_check_itself_bites(text: str) -> None:

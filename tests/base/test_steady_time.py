@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.base.io.system import SteadyClock, SystemClock, both_clocks
+from tacit.base.io.system import both_clocks
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
 from tacit.base.steady_time import begun, jump, not_before, reckoned
 
@@ -55,7 +56,7 @@ def test_a_jump_is_told_from_a_clock_that_is_merely_kept_right() -> None:
 
 def test_a_clock_that_is_set_says_so_once_and_one_that_lags_behind_the_ledger_too() -> None:
     wall, steady, told = [START], [0], []
-    clock = SteadyClock(lambda: (wall[0], steady[0]))
+    clock = TimeService(lambda: (wall[0], steady[0]), is_even=True)
     clock.on_jump = told.append
     assert clock.now() == START
     wall[0] = Moment(START + DAY)
@@ -65,7 +66,7 @@ def test_a_clock_that_is_set_says_so_once_and_one_that_lags_behind_the_ledger_to
     assert (clock.now(), told[1:]) == (START + 54 * SECOND, [-DAY - 60 * SECOND])
     clock.not_before(Moment(START + DAY))
     assert (clock.now(), clock.jumps) == (START + DAY, 3)
-    other = SteadyClock(lambda: (wall[0], steady[0]), clock.reckoning())
+    other = TimeService(lambda: (wall[0], steady[0]), known=clock.reckoning())
     assert (other.now(), other.jumps) == (START + DAY, 0), "another process goes on with the same time"
 
 
@@ -73,7 +74,7 @@ def test_a_clock_that_went_by_a_wrong_wall_goes_by_the_right_one_at_once_but_not
     None
 ):
     wall, steady = [Moment(START + DAY)], [0]
-    clock = SteadyClock(lambda: (wall[0], steady[0]))
+    clock = TimeService(lambda: (wall[0], steady[0]), is_even=True)
     wall[0] = START
     assert clock.now() == START + DAY, "it would draw near over days"
     clock.begin_anew()
@@ -85,8 +86,8 @@ def test_a_clock_that_went_by_a_wrong_wall_goes_by_the_right_one_at_once_but_not
 
 
 def test_the_machine_s_own_clocks_will_do() -> None:
-    clock = SteadyClock()
+    clock = TimeService(is_even=True)
     first, before = clock.now(), both_clocks()[1]
     assert clock.now() >= first
     assert both_clocks()[1] >= before
-    assert abs(first - SystemClock().now()) < 3_600 * SECOND
+    assert abs(first - TimeService().now()) < 3_600 * SECOND

@@ -137,10 +137,11 @@ async def test_a_rebuild_keeps_traces_and_links(room, group, pair):
     await bob.speak(group, message("m22", "DONE", "bob", "ada", pid="m1"))
     await room.stop()
     before = upkeep.fingerprint(room.folder)
-    from tacit.base.io.system import SystemClock, SystemEntropy
+    from tacit.base.io.system import SystemEntropy
+    from tacit.base.io.time_service import TimeService
     from tacit.ledger.admission import Settings
 
-    upkeep.rebuild(room.folder, SystemClock(), SystemEntropy(), Settings())
+    upkeep.rebuild(room.folder, TimeService(), SystemEntropy(), Settings())
     assert upkeep.fingerprint(room.folder) == before
     await room.start()
     assert len((await ada.trace(group, "t1"))["events"]) == 2

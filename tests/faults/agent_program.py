@@ -13,14 +13,15 @@ from tests.agent_support import body, cleared
 
 from tacit.agent.post import ordering
 from tacit.agent.post.io.post import Post
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 
 THREAD = "thr_faults"
 
 
 async def main(folder: str, role: str, peer: str, count: int) -> None:
-    async with Post(pathlib.Path(folder), clock=SystemClock(), entropy=SystemEntropy()) as post:
+    async with Post(pathlib.Path(folder), clock=TimeService(), entropy=SystemEntropy()) as post:
         connection = post.connection()
         running = asyncio.create_task(connection.run())
         written = post.store.row("SELECT sent_seq FROM threads WHERE thread_id=? AND peer=?", THREAD, peer)

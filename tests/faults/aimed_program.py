@@ -21,7 +21,8 @@ from tacit.agent.post import ordering
 from tacit.agent.post.io.outbox import Outbox
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.relay_connection import RelayConnection
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 from tacit.wire import frames
 
@@ -73,7 +74,7 @@ def take_aim(post: Post, when: str, number: int, count: int) -> None:
 
 
 async def live(order: dict, count: int) -> None:
-    async with Post(pathlib.Path(order["folder"]), clock=SystemClock(), entropy=SystemEntropy()) as post:
+    async with Post(pathlib.Path(order["folder"]), clock=TimeService(), entropy=SystemEntropy()) as post:
         take_aim(post, order["when"], order["number"], count)
         running = asyncio.create_task(post.connection().run())
         written = post.store.row(

@@ -12,7 +12,8 @@ from tests.relay_support import Relay
 
 from tacit.agent.packets.packet import read
 from tacit.agent.post.io.post import Post
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 
 
 class Lives:
@@ -51,7 +52,7 @@ async def two(tmp_path):
 
 
 def texts(who):
-    post = Post(who.folder, clock=SystemClock(), entropy=SystemEntropy())
+    post = Post(who.folder, clock=TimeService(), entropy=SystemEntropy())
     try:
         return [read(one.payload).fields["context"]["text"] for one in arrived(post)]
     finally:

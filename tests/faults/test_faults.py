@@ -15,7 +15,8 @@ from tests.processes import RelayProcess
 from tests.relay_support import Relay, free_port, relay_with, until
 
 from tacit.agent.post.io.post import Post
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.wire import frames
 
 
@@ -160,7 +161,7 @@ async def test_killed_at_random_over_a_bad_network_every_packet_arrives_once_and
     try:
         async with Chaos(relay.url, seed) as chaos:
             for name in ("alice", "bob"):
-                async with Post(tmp_path / name, clock=SystemClock(), entropy=SystemEntropy()) as post:
+                async with Post(tmp_path / name, clock=TimeService(), entropy=SystemEntropy()) as post:
                     code = await asyncio.to_thread(relay.invite, name)
                     me = await post.directory.register(f"agent:{name}@{relay.domain}", relay.url, code)
                     assert await post.publish()

@@ -17,8 +17,8 @@ from tests.ledger.world import HandClock, SeededEntropy, World
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
-from tacit.base.io.clock_watch import ClockWatch
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
 from tacit.hub import backups
 from tacit.hub.config import BackupPlan
@@ -57,7 +57,7 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def take(world: World, target: Path, words: str | None = None) -> Path:
     target.mkdir(exist_ok=True)
-    return backups.take(world.folder, target, SystemClock(), SystemEntropy(), words)[0]
+    return backups.take(world.folder, target, TimeService(), SystemEntropy(), words)[0]
 
 
 def lines(folder: Path) -> list[bytes]:
@@ -148,10 +148,11 @@ def test_a_damaged_ledger_or_blob_gives_no_backup(world: World, tmp_path: Path) 
 KILLED = """
 import os, sys
 from pathlib import Path
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.hub import backups
 os.fsync = lambda handle: os.kill(os.getpid(), 9)
-backups.take(Path(sys.argv[1]), Path(sys.argv[2]), SystemClock(), SystemEntropy())
+backups.take(Path(sys.argv[1]), Path(sys.argv[2]), TimeService(), SystemEntropy())
 """
 
 
@@ -208,7 +209,7 @@ def test_the_next_backup_is_due_by_the_names_of_those_that_are_there() -> None:
 async def test_a_hub_takes_backups_by_itself_and_keeps_as_many_as_it_was_told(world: World, tmp_path) -> None:
     kept, clock = tmp_path / "kept", HandClock()
     plan = BackupPlan(kept, every_seconds=3600, keep=2)
-    watch = ClockWatch(tmp_path, clock, lambda: None)
+    watch = TimeService(tmp_path, clock, lambda: None)
     own = backups.Backups(world.folder, plan, clock, SystemEntropy(), watch)
     for _ in range(3):
         own.open()

@@ -9,8 +9,8 @@ from tests.hub.room import running
 from tests.hub.test_browsers import invited, lets_in
 from tests.two_clocks import DAY, LEAPS, TwoClocks
 
-from tacit.base.io.clock_watch import ClockWatch
 from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
 from tacit.hub import backups, browsers
 from tacit.hub.config import BackupPlan
@@ -74,8 +74,9 @@ def test_no_backup_is_removed_by_the_name_that_a_clock_in_doubt_gave_it(
     plan = BackupPlan(kept, every_seconds=3600, keep=2)
 
     def opened() -> backups.Backups:
-        watch = ClockWatch(tmp_path, clock, lambda: None)
-        return backups.Backups(tmp_path, plan, clock, SystemEntropy(), watch)
+        service = TimeService(clock.both)
+        service.remember_in(tmp_path, lambda: None)
+        return backups.Backups(tmp_path, plan, clock, SystemEntropy(), service)
 
     hub = opened()
     for _ in range(3):

@@ -15,7 +15,8 @@ import aiohttp
 import pytest
 from tests.hub.room import WAIT, Room, Socket, running
 
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.hub import server
 from tacit.hub.doors.follow import Following
 from tacit.ledger.admission import Settings
@@ -273,7 +274,7 @@ def check(folder: Path, group: str, writers: list[Writer]) -> None:
         mine = [key for key in places if key.startswith(writer.name + "-")]
         assert sorted(mine, key=lambda key: int(key.split("-")[1])) == mine
     before = upkeep.fingerprint(folder)
-    assert upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings()) >= len(events)
+    assert upkeep.rebuild(folder, TimeService(), SystemEntropy(), Settings()) >= len(events)
     assert upkeep.fingerprint(folder) == before
 
 

@@ -14,7 +14,8 @@ from tacit.agent.threads import fold as agent_fold
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.state_store import attention_on
 from tacit.base.io.sqlite import connect
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.ledger.io import folding, upkeep, verification
 from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.schema import PROJECTIONS
@@ -83,7 +84,7 @@ def test_the_scripts_reach_every_table_and_every_fold(tmp_path: Path, kept: dict
 
 
 def _empty(tmp_path: Path) -> dict[str, str]:
-    upkeep.bring_in(tmp_path / "empty", [], SystemClock(), SystemEntropy(), AttentionEngine)
+    upkeep.bring_in(tmp_path / "empty", [], TimeService(), SystemEntropy(), AttentionEngine)
     return upkeep.fingerprint(tmp_path / "empty")
 
 
@@ -131,7 +132,7 @@ def test_a_rebuild_is_of_this_version_and_a_new_ledger_needs_none(
 ) -> None:
     folder = folder_of("attention", tmp_path / "data")
     as_another_version_left_it(folder, None)
-    upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Options().settings, AttentionEngine)
+    upkeep.rebuild(folder, TimeService(), SystemEntropy(), Options().settings, AttentionEngine)
     with caplog.at_level(logging.WARNING, "tacit.ledger"):
         opened(folder)
         opened(tmp_path / "new")

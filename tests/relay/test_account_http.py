@@ -199,7 +199,11 @@ async def test_the_operators_code_lets_an_invited_agent_begin_its_numbers_anew(t
             )
             taken = await relay.mailboxes.store.write(
                 lambda file, result=result: registry.take_code(
-                    file, json.loads(result.stdout)["code"], relay.clock.now(), "enrol"
+                    file,
+                    json.loads(result.stdout)["code"],
+                    relay.clock.now(),
+                    relay.mailboxes.clock.confirmed(),
+                    "enrol",
                 )
             )
             assert taken == registry.TakenCode("enrol", bob.username, may_reset)

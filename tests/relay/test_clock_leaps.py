@@ -92,10 +92,10 @@ async def test_nothing_goes_when_the_clock_leapt_and_the_operator_is_told_once(
     async with opened(tmp_path, clock) as mailboxes:
         await kept_house(mailboxes)
         assert held(mailboxes) == before
-        told = [mailboxes.watch.news(), mailboxes.watch.news()]
+        told = [mailboxes.clock.news(), mailboxes.clock.news()]
         assert [bool(one) for one in told] == [abs(by) > DAY, False]
         # A relay whose own clock is in doubt is no witness for others.
-        assert (mailboxes.watch.said() is None) is (abs(by) > DAY)
+        assert (mailboxes.clock.said() is None) is (abs(by) > DAY)
 
 
 async def test_after_a_day_that_was_watched_old_mail_goes(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.language import Author, to_value
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def snapshot(hub: HubProcess) -> dict[str, Any]:
     )
     hub.say(group, "in private", ada, to=["user"])
     hub.append(group, "system.notify", {"kind": "deploy", "title": "Deployed", "priority": "high"})
-    asker = Author("ada", SystemClock(), SystemEntropy())
+    asker = Author("ada", TimeService(), SystemEntropy())
     spoken = to_value(asker.req("bob", "count:words", {"path": "report.txt"}))
     hub.actor(group, "bob")
     hub.call("POST", f"/v1/groups/{group}/clowl", {"message": spoken}, ada)

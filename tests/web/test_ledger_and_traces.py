@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.language import Author, to_value
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def snapshot(hub: HubProcess) -> dict[str, Any]:
     for number in range(30):
         hub.say(group, f"line {number}")
 
-    asker, worker = (Author(name, SystemClock(), SystemEntropy()) for name in ("ada", "bob"))
+    asker, worker = (Author(name, TimeService(), SystemEntropy()) for name in ("ada", "bob"))
     request = asker.req("bob", "count:words", {"path": "report.txt"})
     for token, spoken in ((ada, request), (bob, worker.done(request, {"words": 812}))):
         hub.call("POST", f"/v1/groups/{group}/clowl", {"message": to_value(spoken)}, token)

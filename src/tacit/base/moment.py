@@ -11,6 +11,9 @@ from typing import Final, NewType
 
 Moment = NewType("Moment", int)
 """Microseconds since 1970-01-01T00:00:00Z."""
+ConfirmedTime = NewType("ConfirmedTime", Moment)
+"""A moment that has come for certain, whatever the machine's clock says: what is erased, dropped or ended for
+good goes by it. `base.io.time_service` alone makes one."""
 
 SECOND: Final = 1_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -18,6 +21,11 @@ LAST: Final = Moment(253_402_300_799_999_999)
 """The end of the year 9999: a later moment cannot be written."""
 _FIRST: Final = Moment(-62_135_596_800_000_000)
 _SHAPE: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z", re.ASCII)
+
+
+def earlier(confirmed: ConfirmedTime, span: int) -> ConfirmedTime:
+    """What lies so many microseconds before a confirmed time has come, too."""
+    return ConfirmedTime(Moment(confirmed - span))
 
 
 def rfc3339(moment: Moment) -> str:

@@ -21,7 +21,8 @@ from tacit.agent.io.outside import OWN_CALENDAR
 from tacit.agent.post.io.post import Post
 from tacit.base.errors import Unavailable
 from tacit.base.io.private_file import write_private
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 from tacit.cli import relay_parts
 from tacit.relay import accounts
@@ -263,11 +264,11 @@ def _server(folder: Path) -> tuple[RelayServer, str]:
 async def _register(folder: Path, server: RelayServer, domain: str, name: str, friends: list[str]) -> None:
     """Keys, an account, and the contacts that it has accepted."""
     code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
-    expires = SystemClock().now() + Limits().invite_valid
+    expires = TimeService().now() + Limits().invite_valid
     await server.mailboxes.store.write(
         lambda file: registry.add_code(file, code=code, purpose="invite", username=name, expires=expires)
     )
-    post = Post(folder, clock=SystemClock(), entropy=SystemEntropy())
+    post = Post(folder, clock=TimeService(), entropy=SystemEntropy())
     try:
         async with post:
             await post.directory.register(f"agent:{name}@{domain}", f"http://{domain}", code)
@@ -301,7 +302,7 @@ async def _person(folder: Path, part: Part, day: datetime) -> AsyncGenerator[Age
 @contextlib.asynccontextmanager
 async def stage(folder: Path, parts: Sequence[Part], screen: Screen, pace: float) -> AsyncGenerator[Stage]:
     """A relay, and everybody's agent on it, friends of each other; all of it ends with the play."""
-    now = datetime.fromtimestamp(SystemClock().now() / SECOND, ZoneInfo(ZONE))
+    now = datetime.fromtimestamp(TimeService().now() / SECOND, ZoneInfo(ZONE))
     day = now + timedelta(days=DAYS_AHEAD)
     async with contextlib.AsyncExitStack() as stack:
         server, domain = await stack.enter_async_context(_relay(folder / "relay"))

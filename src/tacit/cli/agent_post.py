@@ -21,10 +21,12 @@ from tacit.agent.post.settings import CHOICES
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import rfc3339
 from tacit.base.visible import visible
 from tacit.cli import agent_keys
+from tacit.cli.clock import TRUST, show_clock
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal, bold, styled
@@ -47,7 +49,7 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         data, passphrase_file, trust = click.get_current_context().obj
         tls = trusting(trust) if trust else None
-        post = Post(data, clock=SystemClock(), entropy=SystemEntropy(), trust=tls)
+        post = Post(data, clock=TimeService(), entropy=SystemEntropy(), trust=tls)
         try:
             agent_keys.unlock(post.store, passphrase_file)
             command(post, *args, **kwargs)
@@ -278,7 +280,7 @@ def setting(post: Post, name: str, value: str | None, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--trust", is_flag=True, help="Say that the clock is right, also after it leapt.")
+@TRUST
 @json_option
 @reported
 @_pass_post
@@ -288,11 +290,7 @@ def clock(post: Post, *, trust: bool, as_json: bool) -> None:
     A clock that leapt by more than a day erases nothing and ends nothing. It is believed again when the relay
     says the same time, when the agent has run for a day with it, or when you say so.
     """
-    watch = post.inbox.watch
-    if trust:
-        watch.trust()
-    doubt = watch.doubt()
-    show({"believed": not doubt, "doubt": doubt or None}, doubt or "the clock is believed", as_json=as_json)
+    show_clock(post.clock, trust=trust, as_json=as_json)
 
 
 @click.command()
@@ -333,7 +331,7 @@ def send(
         async with post:
             identifier = by_hand.send(
                 post,
-                SystemClock(),
+                TimeService(),
                 SystemEntropy(),
                 to=to,
                 thread_id=thread_id,
@@ -525,7 +523,7 @@ def _passphrase(given: str | None, *, confirm: bool) -> str:
 
 
 def _backup_name() -> str:
-    moment = rfc3339(SystemClock().now())[:19].replace("-", "").replace(":", "")
+    moment = rfc3339(TimeService().now())[:19].replace("-", "").replace(":", "")
     return f"tacit-agent-{moment}Z.tacit-agent-backup"
 
 
@@ -568,5 +566,5 @@ def restore(post: Post, file: Path, *, passphrase: str | None, plain_keys: bool,
     content = post.open_backup(saved, _passphrase(passphrase, confirm=False))
     _keep_new(post, plain=plain_keys)
     me = post.become(content)
-    carrying.restore_journal(post.store.folder, content, clock=SystemClock(), entropy=SystemEntropy())
+    carrying.restore_journal(post.store.folder, content, clock=TimeService(), entropy=SystemEntropy())
     show({"address": me.address}, f"this device is now {bold(me.address)}", as_json=as_json)

@@ -41,12 +41,12 @@ def agents(session: CliSession, group: str, days: int | None) -> None:
 
 def _spent(session: CliSession, group_id: str, days: int) -> list[dict[str, Any]]:
     """From the agents' own memories: day, room and model of each."""
-    from tacit.base.io.system import SystemClock
+    from tacit.base.io.time_service import TimeService
     from tacit.cli.join import state_folder
     from tacit.harness.budget import DAY, day_of
     from tacit.harness.io.store import Store
 
-    since = day_of(Moment(SystemClock().now() - (days - 1) * DAY))
+    since = day_of(Moment(TimeService().now() - (days - 1) * DAY))
     found: list[dict[str, Any]] = []
     for path in sorted(state_folder(group_id, "x").parent.glob("*/harness.db")):
         try:

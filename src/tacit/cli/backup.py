@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.base.errors import Unavailable
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.cli.output_place import OutputPlace
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.show import counted
@@ -58,7 +59,7 @@ def backup(session: CliSession, target: Path, passphrase_file: Path | None) -> N
     from tacit.hub import backups
 
     words = passphrase_of(passphrase_file)
-    path, manifest = backups.take(session.data, target, SystemClock(), SystemEntropy(), words)
+    path, manifest = backups.take(session.data, target, TimeService(), SystemEntropy(), words)
     size = path.stat().st_size
     groups, files = counted(len(manifest.groups), "group"), counted(len(manifest.files), "file")
     session.answer(

@@ -17,7 +17,7 @@ import click
 import msgspec
 
 from tacit.base.install_hint import install_hint
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 from tacit.cli.output_place import OutputPlace
 from tacit.cli.terminal import Terminal
@@ -205,7 +205,7 @@ def _readings(files: tuple[str, ...], *, repair: bool) -> Iterator[tuple[str, in
 
 
 def _read(data: bytes, *, strict: bool, repair: bool) -> Reading:
-    now = SystemClock().now() // SECOND
+    now = TimeService().now() // SECOND
     return read_repaired(data, strict=strict, now=now) if repair else read(data, strict=strict, now=now)
 
 

@@ -17,9 +17,8 @@ from tacit.agent.io import socket
 from tacit.agent.post.io.schema import FILE as AGENT_FILE
 from tacit.agent.post.io.schema import protection_method
 from tacit.base.errors import TacitError
-from tacit.base.io.clock_watch import kept_doubt
 from tacit.base.io.sqlite import connect
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService, kept_doubt
 from tacit.base.moment import SECOND
 from tacit.cli.doctor_stream import Finding, stream_findings
 from tacit.cli.session import CliSession, beside_hub, pass_session
@@ -75,7 +74,7 @@ def _stopped_erasures(session: CliSession) -> list[Finding]:
             waiting = erasure.pending(connection)
     except (TacitError, apsw.Error, ValueError):
         return []
-    age = SystemClock().now() - waiting.since if waiting.since is not None else 0
+    age = TimeService().now() - waiting.since if waiting.since is not None else 0
     return [_erasures(waiting.events, max(0, age) / SECOND)]
 
 
@@ -102,7 +101,8 @@ def status_findings(session: CliSession) -> list[Finding]:
             "clock",
             ok=abs(ahead) < CLOCK_OFF and not doubt,
             found=doubt or f"{ahead:+.0f} s from the machine's, which was set {jumps} times since the start",
-            advice="set the machine's clock right; the hub draws nearer by itself, or takes it at a restart",
+            advice="set the machine's clock right; the hub draws nearer by itself, or takes it at a restart. "
+            "If it is right, `tacit clock --trust` says so",
         ),
         Finding(
             "quotas",

@@ -11,7 +11,8 @@ import click
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.redacting import Redacting
 from tacit.base.errors import Corrupt, Refused, Unavailable
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.stream_options import plan_of, stream_options
 from tacit.cli.terminal import styled
@@ -72,7 +73,7 @@ def import_(session: CliSession, source: BinaryIO) -> None:
     With `export --proof` the proof is in the file, and the salts without which the hashes are others. Blobs
     and tokens are not in an export: `tacit backup` has all.
     """
-    found = upkeep.bring_in(session.data, source, SystemClock(), SystemEntropy(), AttentionEngine)
+    found = upkeep.bring_in(session.data, source, TimeService(), SystemEntropy(), AttentionEngine)
 
     def human() -> None:
         for group_id, end in found.ends.items():
@@ -136,7 +137,7 @@ def verify(context: click.Context, session: CliSession) -> None:
 def rebuild(session: CliSession) -> None:
     """Fold every event again into empty projections. The hub, or the agent, must be stopped."""
     folder = _folder(session)
-    count = upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings(), _engine(folder))
+    count = upkeep.rebuild(folder, TimeService(), SystemEntropy(), Settings(), _engine(folder))
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))
 
 
@@ -157,7 +158,7 @@ def redact(session: CliSession, name: str | None, event: str | None, reason: str
     folder = _folder(session)
     if _engine(folder) is not AttentionEngine:
         raise Unavailable("this is an agent's journal; `tacit agent memory` forgets what it knows")
-    with Redacting(folder, SystemClock(), SystemEntropy()) as redacting:
+    with Redacting(folder, TimeService(), SystemEntropy()) as redacting:
         count = redacting.taken_back(reason) if taken_back else redacting.one(name or "", event or "", reason)
     session.answer({"redacted": count}, lambda: session.out.print(f"redacted {count} messages"))
 

@@ -72,6 +72,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify, rebuild or redact a ledger."),
     "nodes": ("tacit.cli.nodes:nodes", "The hubs that share a ledger, and what each writes to."),
+    "clock": ("tacit.cli.clock:clock", "Is this machine's clock believed? Say that it is right."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }

@@ -18,9 +18,11 @@ import uvloop
 
 from tacit.base import callers
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment, rfc3339
 from tacit.cli import relay_parts
+from tacit.cli.clock import TRUST, clock_of, show_clock
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.relay_place import RelayPlace, open_node, relay_stream
 from tacit.cli.session import beside_hub
@@ -130,7 +132,7 @@ def _pass_place(command: Callable[..., Any]) -> Callable[..., Any]:
 def _serve(*, as_json: bool, **options: Any) -> None:
     settings, stream = _settings(**options), relay_stream(options)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    store, seed = open_node(settings.data, stream, SystemClock()) if stream is not None else (None, None)
+    store, seed = open_node(settings.data, stream, TimeService()) if stream is not None else (None, None)
     parts = relay_parts.parts(settings.data, public_url=settings.public_url, mail=options["mail"], seed=seed)
     uvloop.run(_run(RelayServer(settings, parts, store), settings, as_json=as_json))
 
@@ -228,7 +230,7 @@ def invite(place: RelayPlace, username: str, *, renew: bool, reset: bool, as_jso
     """Make a one-time code with which USERNAME's agent can register without a browser."""
     accounts.check_username(username)
     code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
-    expires = Moment(SystemClock().now() + Limits().invite_valid)
+    expires = Moment(TimeService().now() + Limits().invite_valid)
 
     def change(file: apsw.Connection) -> None:
         known = registry.account_of(file, username) is not None
@@ -296,7 +298,7 @@ def one_account(
 
     Its agent is told of what was changed when it connects next.
     """
-    now = SystemClock().now()
+    now = TimeService().now()
     done: list[str] = []
 
     def change(file: apsw.Connection) -> None:
@@ -358,6 +360,20 @@ def _account_lines(found: dict[str, Any]) -> str:
     if found["recovery_opens_at"]:
         lines.append(f"a recovery runs; its code works from {found['recovery_opens_at']}")
     return "\n".join(lines)
+
+
+@relay.command()
+@TRUST
+@json_option
+@_pass_place
+@reported
+def clock(place: RelayPlace, *, trust: bool, as_json: bool) -> None:
+    """Show whether the relay believes this machine's clock, and say that it is right.
+
+    A clock that leapt by more than a day lets no mail go. It is believed again when it comes back, when the
+    relay has run for a day with it, or when you say so.
+    """
+    show_clock(clock_of(place.data), trust=trust, as_json=as_json)
 
 
 @relay.command()

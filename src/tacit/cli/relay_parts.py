@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.relay.io.mailer import LogMailer, SmtpMailer
 from tacit.relay.io.server import Parts
 from tacit.seal import http_signature, passkey, primitives, verifier
@@ -148,7 +149,7 @@ def parts(
     randomness = entropy or SystemEntropy()
     host = public_url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
     return Parts(
-        clock=clock or SystemClock(),
+        clock=clock or TimeService(),
         entropy=randomness,
         signatures=SealSignatures(seed or relay_seed(data, randomness)),
         passkeys=SealPasskeys(host, [public_url]),

@@ -17,7 +17,8 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.base.install_hint import install_hint
 from tacit.base.io import sqlite
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.cli import relay_parts
 from tacit.cli.stream_options import plan_of
 from tacit.hub.stream_access import access_of
@@ -98,7 +99,7 @@ def _operator(data: Path, stream: RelayStream) -> Generator[StreamStore]:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     lock = FolderLock(folder, purpose="tacit relay")
     try:
-        store = open_store(folder, stream, SystemClock(), SystemEntropy())
+        store = open_store(folder, stream, TimeService(), SystemEntropy())
         try:
             yield store
         finally:

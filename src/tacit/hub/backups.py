@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tacit.base.io.clock_watch import ClockWatch
+    from tacit.base.io.time_service import TimeService
     from tacit.base.ports import Clock, Entropy
     from tacit.hub.config import BackupPlan
     from tacit.ledger.io.backup import Manifest
@@ -215,7 +215,7 @@ class Backups:
     """The backups of a running hub, each when it is due; a failure is logged, counted, and tried again."""
 
     def __init__(
-        self, data: Path, plan: BackupPlan | None, clock: Clock, entropy: Entropy, watch: ClockWatch
+        self, data: Path, plan: BackupPlan | None, clock: Clock, entropy: Entropy, watch: TimeService
     ) -> None:
         self._data = data
         self._plan = plan

@@ -17,7 +17,7 @@ from tacit.ledger.commands import RevokeCredential, UseCredential
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.hub.requests import Nothing
@@ -27,9 +27,9 @@ IDLE: Final = 30 * DAY
 """After so long without use a browser's token is worth nothing."""
 
 
-def is_idle(used: Moment, now: Moment) -> bool:
+def is_idle(used: Moment, confirmed: ConfirmedTime) -> bool:
     """Has nobody used it for too long?"""
-    return now - used > IDLE
+    return confirmed - used > IDLE
 
 
 def wants_noting(used: Moment, now: Moment) -> bool:
@@ -51,7 +51,7 @@ def in_use(hub: Hub, credential: Credential) -> bool:
     used = hub.registry.used(credential.token_id)
     if used is None:
         return False
-    if is_idle(used, hub.watch.safe()):
+    if is_idle(used, hub.clock.confirmed()):
         hub.host.spawn(_beside(_end(hub, credential.token_id)))
         hub.drop_tokens(token_id=credential.token_id)
         return False
@@ -63,9 +63,9 @@ def in_use(hub: Hub, credential: Credential) -> bool:
 
 async def end_idle(hub: Hub) -> None:
     """End what nobody used for too long."""
-    now = hub.watch.safe()
+    confirmed = hub.clock.confirmed()
     for credential, _created, used in hub.registry.browsers():
-        if is_idle(used, now):
+        if is_idle(used, confirmed):
             await _end(hub, credential.token_id)
             hub.drop_tokens(token_id=credential.token_id)
 

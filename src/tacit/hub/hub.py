@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.io.read_tools import Here
 from tacit.base.errors import TacitError
-from tacit.base.io.clock_watch import ClockWatch
 from tacit.base.io.private_file import write_private
-from tacit.base.io.system import SteadyClock
+from tacit.base.io.time_service import TimeService, even_time, time_of
 from tacit.base.moment import SECOND, Moment
 from tacit.hub import browsers
 from tacit.hub.all_links import AllLinks
@@ -98,7 +97,8 @@ class Hub:
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         config.check()
         self.config = config
-        ledger = open_ledger(config, options or Options(settings=config.settings, clock=SteadyClock()))
+        own = Options(settings=config.settings, clock=TimeService(is_even=True))
+        ledger = open_ledger(config, options or own)
         self.store, self.nodes = ledger.store, ledger.nodes
         self.metrics = Metrics()
         self.live = Live(
@@ -129,7 +129,8 @@ class Hub:
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
         self._quiet_until = Moment(0)
-        self.watch = ClockWatch(config.data, opened.clock, self._newest)
+        self.clock = time_of(opened.clock)
+        self.clock.remember_in(config.data, self._newest)
         self.links = SignInLinks(self.store.options.entropy)
         self.all_links = AllLinks(self.links)
         self.crew = Crew(self)
@@ -248,7 +249,11 @@ class Hub:
 
     async def _mind_clock(self) -> None:
         """End what was left alone for too long; a clock that leapt ends nothing, and the groups are told."""
-        if news := self.watch.news():
+        standing = await self.stream_standing()
+        if standing is not None and standing.reached:
+            off = round(standing.clock_off * SECOND)
+            self.clock.witness(Moment(self.clock.both()[0] - off))
+        if news := self.clock.news():
             log.warning("%s", news)
             loop = asyncio.get_running_loop()
             for notice in await loop.run_in_executor(None, self.store.doubt_notices, news):
@@ -272,8 +277,8 @@ class Hub:
         self.metrics.watch_quotas(quotas, self.store.options.clock)
 
     def _keep_an_eye_on_the_clock(self) -> None:
-        clock = self.store.options.clock
-        if not isinstance(clock, SteadyClock):
+        clock = even_time(self.store.options.clock)
+        if clock is None:
             return
         self.metrics.watch_clock(clock)
         loop = asyncio.get_running_loop()
@@ -451,8 +456,7 @@ class Hub:
 
     async def close(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit."""
-        if isinstance(self.store.options.clock, SteadyClock):
-            self.store.options.clock.on_jump = lambda _by: None
+        self.clock.on_jump = lambda _by: None
         self.ledger.close()
         self.live.close()
         self.hooks.close()

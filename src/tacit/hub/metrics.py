@@ -12,7 +12,7 @@ from tacit.hub.quotas import MEASURES, NEAR
 
 if TYPE_CHECKING:
     from tacit.base.connections import Connections
-    from tacit.base.io.system import SteadyClock
+    from tacit.base.io.time_service import TimeService
     from tacit.base.ports import Clock
     from tacit.hub.quotas import Quotas
     from tacit.hub.turns import Turns
@@ -127,7 +127,7 @@ class Metrics:
         for name in (f"{prefix}{one}_per_day" for prefix in ("", "group_") for one in MEASURES):
             use.labels(name).set_function(partial(_fullest, quotas, clock, name))
 
-    def watch_clock(self, clock: SteadyClock) -> None:
+    def watch_clock(self, clock: TimeService) -> None:
         """Tell how far the hub's time is from the machine's, and how often that was set."""
         ahead = Gauge(
             "tacit_clock_ahead_seconds", "The hub's time less the machine's", registry=self._registry

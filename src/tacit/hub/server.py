@@ -137,7 +137,7 @@ class Server:
         self.config = config
         self.hub = Hub(config, options)
         opened = self.hub.store.options
-        self._backups = Backups(config.data, config.backups, opened.clock, opened.entropy, self.hub.watch)
+        self._backups = Backups(config.data, config.backups, opened.clock, opened.entropy, self.hub.clock)
         self._runner: Runner | None = None
         self._stopped = False
         self.port = config.port

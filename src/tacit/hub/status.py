@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from tacit.base.io.system import SteadyClock
+from tacit.base.io.time_service import even_time
 from tacit.base.moment import SECOND
 from tacit.hub import health
 from tacit.hub.quotas import NEAR
@@ -37,7 +37,7 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
     near = sorted((one for one in uses if one.share >= NEAR), key=lambda one: (-one.share, one.quota))
     clock = hub.store.options.clock
     waiting = await hub.ledger.read(lambda reader: erasure.pending(reader.connection))
-    steady = clock if isinstance(clock, SteadyClock) else None
+    steady = even_time(clock)
     standing = await hub.stream_standing()
     return {
         "stream": _stream(standing) if standing is not None else None,
@@ -46,7 +46,7 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
         "clock": {
             "ahead_s": round(steady.reckoning().ahead / SECOND, 3) if steady is not None else 0.0,
             "jumps": steady.jumps if steady is not None else 0,
-            "doubt": hub.watch.doubt(),
+            "doubt": hub.clock.doubt(),
         },
         "erasures": {
             "pending": waiting.events,

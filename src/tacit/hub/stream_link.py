@@ -31,7 +31,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from tacit.base.errors import Unavailable
-from tacit.base.io.system import SteadyClock
+from tacit.base.io.time_service import even_time
 from tacit.hub.stream_codec import (
     Answer,
     AskStanding,
@@ -226,7 +226,7 @@ class StreamLink(WriterLink):
             case GroupsFree():
                 self._on_free()
             case ClockSet():
-                if isinstance(clock := self._options.clock, SteadyClock):
+                if (clock := even_time(self._options.clock)) is not None:
                     clock.begin_anew()
 
     def _began_again(self) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from tacit.attention.commands import Answer, AttentionCommand, Effect
 from tacit.base.errors import Corrupt, Refused, Unavailable
-from tacit.base.io.system import SteadyClock, SystemClock
+from tacit.base.io.time_service import TimeService, even_time
 from tacit.base.moment import Moment
 from tacit.base.ports import Clock  # noqa: TC001 - a property's type
 from tacit.base.steady_time import Reckoning
@@ -120,9 +120,9 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
     def clock(self) -> Clock:
         """The writer's clock."""
         if self.reckoning is None:
-            return SystemClock()
+            return TimeService()
         at, wall, steady = self.reckoning
-        return SteadyClock(known=Reckoning(Moment(at), Moment(wall), steady))
+        return TimeService(known=Reckoning(Moment(at), Moment(wall), steady))
 
     @property
     def settings(self) -> Settings:
@@ -135,7 +135,8 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
         """The opening for a file under these settings, at this moment."""
         kinds = tuple(sorted(settings.notice_kinds)) if settings.notice_kinds is not None else None
         profiles = tuple(sorted(settings.profiles))
-        now = clock.reckoning() if isinstance(clock, SteadyClock) else None
+        even = even_time(clock)
+        now = even.reckoning() if even is not None else None
         reckoning = (now.at, now.wall, now.steady) if now is not None else None
         return cls(path, settings.idempotency_window, profiles, kinds, wal_hard_pages, reckoning)
 

@@ -22,7 +22,7 @@ from tacit.wire.address import is_domain
 from tacit.wire.encoding import UNREADABLE, unb64
 
 if TYPE_CHECKING:
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
 
 BATCH: Final = 100
 LONGEST_WAIT: Final = 10 * MINUTE
@@ -68,9 +68,9 @@ def wait_after(attempts: int) -> int:
     return int(AGAIN.pause(attempts))
 
 
-def given_up(accepted_at: Moment, now: Moment, keep: int) -> bool:
+def given_up(accepted_at: Moment, confirmed: ConfirmedTime, keep: int) -> bool:
     """Whether a packet waited long enough for a relay that does not answer."""
-    return now - accepted_at >= keep
+    return confirmed - accepted_at >= keep
 
 
 def read_card(raw: bytes, domain: str) -> RelayCard:

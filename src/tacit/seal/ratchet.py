@@ -84,7 +84,7 @@ from tacit.seal.primitives import NONCE_BYTES, TAG_BYTES, CannotOpen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
     from tacit.base.ports import Entropy
     from tacit.seal.x3dh import Secret
 
@@ -283,12 +283,12 @@ def newest(
     return tuple(one for one in kept if one.header_key in allowed)
 
 
-def aged(state: Ratchet, now: Moment, safe: Moment) -> Ratchet:
-    """The state at a moment: what was skipped just now bears it, what is too old by `safe` is gone."""
+def aged(state: Ratchet, now: Moment, confirmed: ConfirmedTime) -> Ratchet:
+    """The state at a moment: what was skipped just now bears it, what is too old by `confirmed` is gone."""
     if not state.skipped:
         return state
     stamped = (one if one.at != JUST_NOW else replace(one, at=int(now)) for one in state.skipped)
-    return replace(state, skipped=tuple(one for one in stamped if safe - one.at < SKIPPED_KEPT))
+    return replace(state, skipped=tuple(one for one in stamped if confirmed - one.at < SKIPPED_KEPT))
 
 
 def _turn(state: Ratchet, their_public: bytes, fresh_private: bytes) -> Ratchet:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tacit.base.moment import SECOND, Moment
+from tacit.base.moment import SECOND, ConfirmedTime, Moment, earlier
 
 REMEMBERED: Final = 60 * 24 * 3600 * SECOND
 AHEAD: Final = 2 * 24 * 3600 * SECOND
@@ -22,7 +22,7 @@ def within_window(created: Moment, earliest: Moment, latest: Moment) -> bool:
     return earliest - REMEMBERED < created < latest + AHEAD
 
 
-def forget_before(now: Moment) -> Moment:
+def forget_before(confirmed: ConfirmedTime) -> ConfirmedTime:
     """Ids first seen before this moment may be forgotten."""
     # A packet may carry a time ahead of ours; its id must outlive the window of that time.
-    return Moment(now - REMEMBERED - AHEAD)
+    return earlier(confirmed, REMEMBERED + AHEAD)

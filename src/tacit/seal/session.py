@@ -21,7 +21,7 @@ from tacit.seal.ratchet import JUST_NOW
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
     from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity, PublicIdentity
 
@@ -111,25 +111,27 @@ def _bounded(sessions: tuple[RatchetSession, ...]) -> tuple[RatchetSession, ...]
     return tuple(kept)
 
 
-def tended(sessions: tuple[RatchetSession, ...], now: Moment, safe: Moment) -> tuple[RatchetSession, ...]:
-    """The sessions at a moment: what is new bears it, what is past its time by `safe` is gone.
+def tended(
+    sessions: tuple[RatchetSession, ...], now: Moment, confirmed: ConfirmedTime
+) -> tuple[RatchetSession, ...]:
+    """The sessions at a moment: what is new bears it, what is past its time by `confirmed` is gone.
 
     The newest that the peer has answered stays however old it is: it is what the peer will write under.
     """
     stamped = tuple(
         replace(
             one,
-            ratchet=ratchet.aged(one.ratchet, now, safe),
+            ratchet=ratchet.aged(one.ratchet, now, confirmed),
             begun=one.begun or int(now),
             used=one.used or int(now),
         )
         for one in sessions
     )
     answered = next((one for one in stamped if one.opening is None), None)
-    return tuple(one for one in stamped if one is answered or not _expired(one, safe))
+    return tuple(one for one in stamped if one is answered or not _expired(one, confirmed))
 
 
-def _expired(session: RatchetSession, now: Moment) -> bool:
+def _expired(session: RatchetSession, now: ConfirmedTime) -> bool:
     if session.opening is not None:
         return now - session.begun >= FIRST_FLIGHT_KEPT
     return now - session.used >= SESSION_KEPT

@@ -14,7 +14,7 @@ from tacit.agent.io.agent import Agent
 from tacit.agent.io.outside import Outside
 from tacit.agent.io.taking import _ask_first
 from tacit.base.errors import Refused
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 
 
@@ -156,7 +156,7 @@ async def test_a_message_answers_what_was_asked_before_it_and_nothing_later(tmp_
 
 @pytest.mark.spec("A2ACP-166")
 async def test_what_was_opened_for_the_owners_settings_is_closed_with_them(tmp_path):
-    outside = Outside(tmp_path, lambda _name: None, SystemClock())
+    outside = Outside(tmp_path, lambda _name: None, TimeService())
     await outside.close()
     session = outside._session()
     assert outside._session() is session

@@ -10,7 +10,7 @@ from tests.two_clocks import DAY, LEAPS, START, TwoClocks
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.vault import write
 from tacit.agent.post.io.store import AgentStore, Myself
-from tacit.base.io.clock_watch import FILE
+from tacit.base.io.time_service import FILE
 from tacit.base.moment import Moment
 from tacit.seal import replay
 from tacit.seal.identity import Identity
@@ -113,7 +113,7 @@ async def test_an_agent_that_was_away_for_three_months_goes_on_once_the_clock_is
     await started(tmp_path, clock)
     clock.leap(91 * DAY)
     async with Agent(tmp_path, clock=clock) as agent:
-        watch = agent.post.inbox.watch
+        watch = agent.post.inbox.clock
         kept_house(agent)
         assert agent.vault.raw("val_1")
         agent.journal.book.due["thr_due"] = Moment(START + 2 * DAY)

@@ -16,7 +16,8 @@ from tests.agent.post.test_protection import living
 from tests.agent_support import body, cleared
 
 from tacit.agent.post.io.post import Post
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 
 
 def wrapped(store) -> set[bytes]:
@@ -46,7 +47,7 @@ def telling(store, *, phrase: bool):
 async def main(folder: str, phrase: str) -> None:
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-    post = Post(pathlib.Path(folder), clock=SystemClock(), entropy=SystemEntropy())
+    post = Post(pathlib.Path(folder), clock=TimeService(), entropy=SystemEntropy())
     if phrase:
         post.store.secrets.unlock(phrase.encode())
     post.store.transaction = telling(post.store, phrase=bool(phrase))

@@ -23,7 +23,7 @@ from tacit.agent.post.io import epochs, prekeys, rollback
 from tacit.agent.post.io.directory import Directory
 from tacit.agent.post.io.post import Post
 from tacit.base.errors import PeerFault, Refused
-from tacit.base.moment import SECOND, Moment
+from tacit.base.moment import SECOND, ConfirmedTime, Moment
 from tacit.relay import registration
 from tacit.relay.registration import Registered
 from tacit.seal import identity, primitives, session, x3dh
@@ -165,7 +165,7 @@ class Agent:
 
     def open(self) -> None:
         self.post = Post(self.folder, clock=self.clock, entropy=self.entropy)
-        self.directory = Directory(self.post.store, None, self.clock, self.entropy)
+        self.directory = Directory(self.post.store, None, self.post.clock, self.entropy)
         # A kill is a copy of the folder here, which needs no disk behind it.
         self.store._file.execute("PRAGMA synchronous=OFF")
 
@@ -205,7 +205,14 @@ class Agent:
         )
         rollback.compare(self.store, welcome, self.clock.now())
         epochs.agree(self.store, welcome, self.clock.now())
-        frame = prekeys.restock(self.store, self.clock, self.entropy, len(account.one_time), held)
+        frame = prekeys.restock(
+            self.store,
+            self.clock,
+            self.entropy,
+            len(account.one_time),
+            held,
+            confirmed=ConfirmedTime(self.clock.now()),
+        )
         self.tell_steps()
         if frame is not None:
             self.relay.stock(self.address, frame)
@@ -307,7 +314,7 @@ class Agent:
     def say(self, text: str, thread: str) -> str:
         packet_id = self.post.outbox.post(
             cleared(
-                self.peer.address, "context", body(text), thread_id=thread, at=self.post.outbox._clock.now()
+                self.peer.address, "context", body(text), thread_id=thread, at=self.post.outbox.clock.now()
             )
         )
         self.memory.said[packet_id] = text

@@ -14,6 +14,7 @@ from tacit.agent.post.io.directory import Directory
 from tacit.agent.post.io.relay_connection import OtherDevice, Superseded
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import time_of
 from tacit.base.moment import SECOND
 from tacit.cli.agent import agent
 from tacit.relay.io import registry
@@ -259,17 +260,26 @@ async def test_epochs_of_a_key_that_was_given_up_are_not_held_against_the_accept
 
 
 @pytest.mark.spec("A2ACP-245")
-async def test_an_owner_hears_once_that_packets_wait_as_no_relay_believes_the_clock(tmp_path):
+@pytest.mark.parametrize("hours", [-24, -1, 1, 24])
+async def test_a_device_whose_clock_is_off_writes_to_somebody_for_the_first_time(tmp_path, hours):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.post.publish()
         wrong = MovableClock()
-        wrong.ahead = -3600 * SECOND
-        asking = Directory(alice.post.store, alice.post.http, wrong, SystemEntropy())
+        wrong.ahead = hours * 3600 * SECOND
+        asking = Directory(alice.post.store, alice.post.http, time_of(wrong), SystemEntropy())
+        assert await asking.prekeys(bob.address) is not None
+        assert "clock" not in alice.notes()
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_an_owner_hears_once_that_packets_wait_as_a_relay_believes_no_request(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        relay.mailboxes.blocked |= {alice.address}
         for _ in range(2):
             with pytest.raises(Unavailable):
-                await asking.prekeys(bob.address)
+                await alice.post.directory.prekeys(bob.address)
         assert alice.notes().count("clock") == 1
-        assert await alice.post.directory.prekeys(bob.address) is not None
 
 
 @pytest.mark.spec("A2ACP-223")

@@ -23,7 +23,10 @@ def one_time(person):
 
 
 def restock(person, left, held=None):
-    return prekeys.restock(person.post.store, person.relay.clock, SystemEntropy(), left, held)
+    confirmed = person.post.clock.confirmed()
+    return prekeys.restock(
+        person.post.store, person.relay.clock, SystemEntropy(), left, held, confirmed=confirmed
+    )
 
 
 def forget(person):
@@ -195,13 +198,13 @@ async def test_sessions_of_thousands_of_contacts_are_looked_at_page_by_page(tmp_
 
 async def test_the_relays_time_at_a_login_ends_the_doubt_of_a_clock_that_it_agrees_with(tmp_path):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
-        watch = alice.post.inbox.watch
+        watch = alice.post.inbox.clock
         watch.witness(Moment(relay.clock.now() - 91 * DAY))
         assert watch.doubt()
         assert await alice.post.publish()
         assert not watch.doubt()
         # A relay that doubts its own clock is no witness.
-        relay.mailboxes.watch.witness(Moment(relay.clock.now() - 91 * DAY))
+        relay.mailboxes.clock.witness(Moment(relay.clock.now() - 91 * DAY))
         watch.witness(Moment(relay.clock.now() - 91 * DAY))
         assert await alice.post.publish()
         assert watch.doubt()

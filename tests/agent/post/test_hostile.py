@@ -15,7 +15,8 @@ from tacit.agent.post.io import anteroom, directory, inbox, relay_connection, un
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import rfc3339
 from tacit.relay.settings import Limits
 from tacit.seal import identity, pinning, session
@@ -107,7 +108,7 @@ async def test_a_key_record_whose_serial_nobody_can_hold_is_not_pinned(tmp_path,
         record = mallory.enrolment("", serial)["record"]
 
         async def answer(*_):
-            return 200, canonical(record)
+            return 200, canonical(record), {}
 
         alice.post.directory._ask = answer
         with pytest.raises((PeerFault, Refused)):
@@ -126,7 +127,7 @@ async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, t
         raise ExceptionGroup("tasks", [fault])
 
     monkeypatch.setattr(relay_connection.RelayConnection, "run", end)
-    post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
+    post = Post(tmp_path, clock=TimeService(), entropy=SystemEntropy())
     with pytest.raises(Unavailable, match=told):
         await asyncio.wait_for(agent_post._listen(post, once=False, count=None, as_json=True), 60)
     post.store.close()
@@ -231,7 +232,7 @@ async def test_a_prekey_whose_id_nobody_can_hold_stops_no_other_packet(tmp_path)
             if "mallory" not in url:
                 return await ask(method, url, content)
             bundle = {"signed": prekey("signed", 2**70), "last_resort": prekey("last_resort", 1)}
-            return 200, canonical({"record": mallory.enrolment("")["record"], **bundle})
+            return 200, canonical({"record": mallory.enrolment("")["record"], **bundle}), {}
 
         alice.post.directory._ask = answer
         alice.say(mallory, "first", thread="thr_strange")
@@ -480,9 +481,9 @@ async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):
 def test_a_relays_words_do_not_steer_the_terminal(tmp_path, capsys):
     from tacit.cli import agent_post
 
-    post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
+    post = Post(tmp_path, clock=TimeService(), entropy=SystemEntropy())
     for text in ("[/x] [bold]no[/]", "\x1b]0;owned\x07"):
-        post.store.note(f"the relay says: {text}", SystemClock().now())
+        post.store.note(f"the relay says: {text}", TimeService().now())
     agent_post._print_new(post, as_json=False)
     agent_post._print_new(post, as_json=False)
     post.store.close()

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tacit.base.errors import Unavailable
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
@@ -664,7 +664,7 @@ async def test_the_lines_before_a_question_are_shown_until_a_session_has_read_th
     assert ("slow since noon" in two) is again
 
 
-class _LaterClock(SystemClock):
+class _LaterClock(TimeService):
     """The system's clock, some seconds further at every look."""
 
     def __init__(self, seconds: int) -> None:

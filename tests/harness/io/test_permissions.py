@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tacit.base.errors import Unavailable
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.c2a.messages import read_delivered
 from tacit.c2a.notifications import PermissionDecided
 from tacit.harness.drivers.port import NotPermitted, PermissionRequest, Permitted
@@ -76,7 +76,7 @@ class Room:
             session=self.hub,
             store=self.store,
             write=write,
-            clock=SystemClock(),
+            clock=TimeService(),
             tell=lambda what, **more: self.told.append((what, more)),
         )
         self.permissions = Permissions(context, self.kept, self.spawn, self, secrets=self.secrets)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from tacit.attention.settings import DEFAULTS
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 from tacit.c2a.messages import read_delivered
 from tacit.c2a.notifications import Work
@@ -167,7 +167,7 @@ async def test_how_work_ended_while_the_hub_was_away_is_told_when_it_is_back(mon
         return line.holds
 
     line.tell = tell
-    context = SimpleNamespace(session=line, clock=SystemClock(), asked={}, work_changed=asyncio.Event())
+    context = SimpleNamespace(session=line, clock=TimeService(), asked={}, work_changed=asyncio.Event())
     teller = work_teller.WorkTeller(context, SimpleNamespace(work=lambda _now: []))
     for number in range(5):
         teller.ended(Work(f"e{number}", "called_off"))

@@ -10,7 +10,7 @@ from tests.hub.c2a.stage import staged
 from tests.hub.room import WAIT
 from tests.ledger.world import START
 
-from tacit.base.io.system import SteadyClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ class Machine:
     def __init__(self) -> None:
         self.both = (START, 0)
 
-    def clock(self) -> SteadyClock:
-        return SteadyClock(lambda: self.both)
+    def clock(self) -> TimeService:
+        return TimeService(lambda: self.both, is_even=True)
 
     def go_on(self, seconds: int) -> None:
         wall, steady = self.both

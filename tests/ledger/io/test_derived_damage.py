@@ -11,7 +11,8 @@ import pytest
 
 from tacit.base.errors import Corrupt, TacitError
 from tacit.base.io.sqlite import connect
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.ledger.admission import Settings
 from tacit.ledger.cursor import selection
 from tacit.ledger.io import derived, timeline, upkeep, verification
@@ -116,7 +117,7 @@ def answers(folder: Path) -> dict[str, Any]:
 
 
 def rebuilt(folder: Path) -> None:
-    upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings())
+    upkeep.rebuild(folder, TimeService(), SystemEntropy(), Settings())
 
 
 NEEDED = {

@@ -26,7 +26,8 @@ from tacit.agent.packets import packet
 from tacit.agent.post.io.post import Post
 from tacit.base.errors import Refused
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Line:
         entropy: Entropy | None = None,
         trust: ssl.SSLContext | None = None,
     ) -> None:
-        self._clock = clock or SystemClock()
+        self._clock = clock or TimeService()
         self._entropy = entropy or SystemEntropy()
         self._folder = folder
         self._trust = trust

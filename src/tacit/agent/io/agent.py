@@ -55,8 +55,9 @@ from tacit.agent.threads.states import TERMINAL, State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.base.moment import SECOND, Moment
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import time_of
+from tacit.base.moment import SECOND, Moment, earlier
 from tacit.base.strict_json import parse
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Agent(Taking):
         vfs: str | None = None,
     ) -> None:
         self.folder = folder
-        self.clock = clock or SystemClock()
+        self.clock = time_of(clock)
         self.entropy = entropy or SystemEntropy()
         self._rules = brain or Rules(read_windows)
         self._models = models
@@ -300,7 +301,7 @@ class Agent(Taking):
         book = self.journal.book
         threads = [book.threads.get(name) for name in book.open_threads]
         days = self.post.store.choice(HISTORY_DAYS)
-        until = None if days == FOR_EVER else Moment(self.post.inbox.watch.safe() - int(days) * DAY)
+        until = None if days == FOR_EVER else earlier(self.clock.confirmed(), int(days) * DAY)
         peers = [one.peer for one in threads if one is not None]
         peers += [book.guests[name].address for name in book.open_guests]
         self.vault.tidy(book.settings.values(), peers, until)
@@ -377,10 +378,10 @@ class Agent(Taking):
 
     async def _time(self) -> bool:
         # A clock that leapt ends nothing: what is due by it alone waits.
-        safe = self.post.inbox.watch.safe()
-        if not any(at <= safe for at in self.journal.book.due.values()):
+        confirmed = self.clock.confirmed()
+        if not any(at <= confirmed for at in self.journal.book.due.values()):
             return await self._outage()
-        return bool(await self.decide(ticking.tick, safe))
+        return bool(await self.decide(ticking.tick, confirmed))
 
     async def _outage(self) -> bool:
         """Tell the owner of threads that a lost line has held up for too long (A2ACP-211)."""
@@ -555,7 +556,7 @@ class Agent(Taking):
             moment = min(self.journal.book.due.values(), default=None)
             wait = LOOK_AROUND
             if moment is not None and not away:
-                wait = min(wait, max(0.0, (moment - self.post.inbox.watch.safe()) / SECOND))
+                wait = min(wait, max(0.0, (moment - self.clock.confirmed()) / SECOND))
             waiting = [asyncio.ensure_future(self.woken.wait()), asyncio.ensure_future(stopped.wait())]
             await asyncio.wait(waiting, timeout=wait or 0.01, return_when=asyncio.FIRST_COMPLETED)
             for one in waiting:

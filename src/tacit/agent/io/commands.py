@@ -422,7 +422,7 @@ class Commands(Settings):
             for one, at in self.journal.records("x.a2acp.noticed")
             if isinstance(one, records.Noticed)
         ]
-        if doubt := self.post.inbox.watch.doubt():
+        if doubt := self.clock.doubt():
             at = rfc3339(self.clock.now())
             found.append({"thread_id": "", "code": "clock", "text": doubt, "about": None, "at": at})
         return {"notices": found}

@@ -253,7 +253,7 @@ async def _carried(agent: Commands, guest_id: str, *, strict: bool = False) -> b
     if guest.ended:
         return True
     try:
-        if not guest.kept and guest.until <= agent.clock.now():
+        if not guest.kept and guest.until <= agent.clock.confirmed():
             await agent.decide(lambda ws: hearing.ended(ws, guest_id))
             return True
         if not guest.kept:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.outside import Outside
     from tacit.agent.packets.packet import Fields
-    from tacit.base.ports import Clock
+    from tacit.base.io.time_service import TimeService
 
 FIRST_LOOK_DAYS: Final = 30
 """How far a calendar is read when it is added."""
@@ -39,7 +39,7 @@ class Settings(ABC):
     """The settings of an agent; whoever runs it gives the rest."""
 
     outside: Outside
-    clock: Clock
+    clock: TimeService
 
     @abstractmethod
     async def decide(self, decision: Callable[[Workspace], Any]) -> Any:

@@ -2,10 +2,10 @@
 
 A2ACP-029, A2ACP-031, A2ACP-226, A2ACP-227, A2ACP-243, A2ACP-247, A2ACP-250, A2ACP-259.
 
-Envelope shape, blocklist, memory of ids and of what was dropped before, pinned key, signature, seal, inner
-header equal to outer, schema of the type, participants. A drop changes no session: what can be sent twice
-must not move anything. It is silent too, with one exception: what its sender signed and we cannot open is
-asked for again (`agent.receipt`).
+Envelope shape, blocklist, memory of ids and of what was dropped before, pinned key, signature, date, seal,
+inner header equal to outer, schema of the type, participants. A drop changes no session: what can be sent
+twice must not move anything. It is silent too, with one exception: what its sender signed and we cannot open,
+or cannot take under its date, is asked for again (`agent.receipt`).
 """
 
 from __future__ import annotations
@@ -100,6 +100,10 @@ class Knowledge(Protocol):
         """Whether this id was processed before."""
         ...
 
+    def came_before(self, sender: str, packet_id: str) -> bool:
+        """Whether a packet of this id was taken at any time, also longer ago than `seen` reaches."""
+        ...
+
     def dropped(self, sender: str, digest: bytes) -> bool:
         """Whether these very bytes were dropped before, their sender's signature upon them."""
         ...
@@ -152,9 +156,6 @@ def receive(
     digest = session.digest(raw)
     if knowledge.dropped(sender, digest):
         return Dropped(Drop.REPEAT, sender)
-    created = envelope.timestamp_of(outer.timestamp)
-    if created is None or not replay.within_window(created, *times):
-        return Dropped(Drop.STALE, sender)
     pin = knowledge.pin(sender)
     if pin is None:
         return Dropped(Drop.NO_KEY, sender)
@@ -163,6 +164,12 @@ def receive(
     if not primitives.verify(pin.keys.signing, envelope.signed_bytes(raw), unb64(sig) or b""):
         return Dropped(Drop.BAD_SIGNATURE, sender)
     signed = Signed(outer.packet_id, digest)
+    created = envelope.timestamp_of(outer.timestamp)
+    if created is None or not replay.within_window(created, *times):
+        # A packet that came before is a repeat, however long ago; any other is asked for under a date that
+        # can be right, for one of the two clocks is wrong.
+        known = knowledge.came_before(sender, outer.packet_id)
+        return Dropped(Drop.REPEAT, sender) if known else Dropped(Drop.STALE, sender, signed)
     found = _unseal(outer, pin, signed, me=me, knowledge=knowledge, entropy=entropy)
     return Dropped(found, sender, signed) if isinstance(found, Drop) else found
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import time_of
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
 from tacit.c2a.messages import Connected, Delivered, read_delivered, without_lines
@@ -94,7 +95,7 @@ class Harness:
         self.config = config
         self._driver = driver
         self._beside_drivers = tuple(beside)
-        self._clock = clock or SystemClock()
+        self._clock = time_of(clock)
         self._tell = tell
         self._one = asyncio.Lock()
         self._changed = asyncio.Event()
@@ -125,6 +126,7 @@ class Harness:
             raise Unavailable(f"the agent's folder cannot be used: {error.strerror}") from error
         try:
             store = Store(self.config.state / "harness.db")
+            self._clock.remember_in(self.config.state, store.newest)
             try:
                 await self._run(store)
             finally:
@@ -212,7 +214,7 @@ class Harness:
                 held = self._permissions.restore()
                 await self.step(lambda now: recovered(context, self._conduct, now, held))
                 await self._permissions.follow_all()
-                await context.write(lambda writing: writing.forget(self._clock.now()))
+                await context.write(lambda writing: writing.forget(self._clock.confirmed()))
                 self._check_budget(self._clock.now())
                 await self.step(self._conduct.due)
                 hearing = tasks.create_task(self._hear(), name="hear")
@@ -324,7 +326,7 @@ class Harness:
         self._do(effects)
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:
-            await self._context.write(lambda writing: writing.forget(now))
+            await self._context.write(lambda writing: writing.forget(self._clock.confirmed()))
             self._known = self._context.store.known()
 
     async def _connected(self, agreed: Connected) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, Schema, connect
-from tacit.base.moment import SECOND, Moment
+from tacit.base.moment import SECOND, Moment, earlier
 from tacit.c2a.messages import Delivered, read_delivered
 from tacit.harness.budget import DaySpending, Spending, day_of
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.base.moment import ConfirmedTime
     from tacit.harness.effects import Spent
 
 _AFRESH: Final = "the agent begins afresh, and what it had not answered goes on to somebody else in time"
@@ -133,6 +134,14 @@ class Store:
             self._db.execute("PRAGMA cache_size=-512")
             _SCHEMA.migrate(self._db, path)
         self._path = path
+
+    def newest(self) -> int | None:
+        """The newest moment that anything here bears; None while nothing does."""
+        newest = (
+            "SELECT max(at) FROM (SELECT max(arrived) at FROM events UNION SELECT max(at) FROM outbox"
+            " UNION SELECT max(at) FROM spent)"
+        )
+        return cast("int | None", self._db.execute(newest).get)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -374,9 +383,9 @@ class StoreTransaction:
             (KEPT_SESSIONS,),
         )
 
-    def forget(self, now: Moment) -> None:
+    def forget(self, confirmed: ConfirmedTime) -> None:
         """Let go of what was done longer than a week ago (C2A-162), and of costs that nobody asks for."""
-        before = now - REMEMBERED
-        self._db.execute("DELETE FROM events WHERE state = 'done' AND ended < ?", (before,))
-        self._db.execute("DELETE FROM outbox WHERE state != 'ready' AND at < ?", (before,))
-        self._db.execute("DELETE FROM spent WHERE at < ?", (now - COSTS_REMEMBERED,))
+        until = earlier(confirmed, REMEMBERED)
+        self._db.execute("DELETE FROM events WHERE state = 'done' AND ended < ?", (until,))
+        self._db.execute("DELETE FROM outbox WHERE state != 'ready' AND at < ?", (until,))
+        self._db.execute("DELETE FROM spent WHERE at < ?", (earlier(confirmed, COSTS_REMEMBERED),))

@@ -31,7 +31,8 @@ from tacit.base.io.sqlite import (
     is_damage,
     way_out,
 )
-from tacit.base.io.system import SteadyClock, SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService, even_time
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
@@ -74,7 +75,7 @@ class Options:
     """How a store is opened."""
 
     settings: Settings = field(default_factory=Settings)
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=TimeService)
     entropy: Entropy = field(default_factory=SystemEntropy)
     readers: int = 2
     purpose: str = "tacit hub"
@@ -236,8 +237,8 @@ class Store:
     def _go_on_from(self, connection: apsw.Connection) -> None:
         """Time goes on from the newest event: behind it every span would count from a time to come."""
         row = connection.execute("SELECT max(last_ts) FROM groups").fetchone()
-        if isinstance(self.options.clock, SteadyClock) and row is not None and row[0] is not None:
-            self.options.clock.not_before(Moment(row[0]))
+        if (clock := even_time(self.options.clock)) and row is not None and row[0] is not None:
+            clock.not_before(Moment(row[0]))
 
     def _make_sure_of_checksums(self) -> None:
         """A ledger from before checksums is rewritten once; one that had them and says no is damaged."""

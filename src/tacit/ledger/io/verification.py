@@ -26,7 +26,8 @@ from tacit.base import ids
 from tacit.base.errors import Corrupt, TacitError, Unavailable
 from tacit.base.io.folder_lock import is_held
 from tacit.base.io.sqlite import connect, is_damage
-from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.io.system import SystemEntropy
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
@@ -310,7 +311,7 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _fold(again: apsw.Connection, copy: Path, engine: Engine | None) -> None:
-    writer = Writer(again, copy, SystemClock(), SystemEntropy(), Settings())
+    writer = Writer(again, copy, TimeService(), SystemEntropy(), Settings())
     if engine is not None:
         writer.attend(engine)
     fold_all(again, writer)

@@ -266,7 +266,7 @@ class Accounts:
             raise Refused("too_large", f"a key record has at most {_MOST_RECORD} bytes", row="A2ACP-021")
 
         def register(file: apsw.Connection) -> None:
-            taken = registry.take_code(file, code, now, "enrol", "invite")
+            taken = registry.take_code(file, code, now, self._mailboxes.clock.confirmed(), "enrol", "invite")
             known = registry.account_of(file, username)
             if taken.username != username or (taken.purpose == "invite" and known is not None):
                 raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-012")
@@ -361,7 +361,7 @@ class Accounts:
         now = self._slow_down(request)
         code = text_field(await json_body(request), "code")
         taken = await self._mailboxes.store.write(
-            lambda file: registry.take_code(file, code, now, "recovery")
+            lambda file: registry.take_code(file, code, now, self._mailboxes.clock.confirmed(), "recovery")
         )
         known = registry.account_of(self._mailboxes.store.reader, taken.username)
         if known is None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
 
 _HOURS: Final = 24
 _NO_BYTES: Final = 2**62
@@ -83,6 +83,6 @@ class Budgets:
         return max(_LEAST_WAIT, free_at - now) // SECOND + 1 if free_at > now else 0
 
 
-def forget_old(file: apsw.Connection, now: Moment) -> None:
+def forget_old(file: apsw.Connection, confirmed: ConfirmedTime) -> None:
     """Forget what was spent more than a day ago."""
-    file.execute("DELETE FROM spent WHERE hour<?", (int(now) // HOUR - _HOURS,))
+    file.execute("DELETE FROM spent WHERE hour<?", (confirmed // HOUR - _HOURS,))

@@ -21,7 +21,7 @@ import msgspec
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.public_sockets import PrivateAddressError
-from tacit.base.moment import SECOND
+from tacit.base.moment import SECOND, Moment, earlier
 from tacit.relay.federation import (
     BATCH,
     KEY_CACHE,
@@ -43,6 +43,7 @@ from tacit.relay.rate import PerMinute
 from tacit.relay.settings import HOUR
 from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import UNREADABLE, b64, unb64
+from tacit.wire.http_date import their_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.callers import Bound
-    from tacit.base.moment import Moment
     from tacit.relay.io.connection import Connection
     from tacit.relay.io.mailboxes import Mailboxes
     from tacit.relay.io.store import Outgoing
@@ -113,6 +113,8 @@ class Federation:
         )
         self._keys: dict[str, tuple[bytes, Moment]] = {}
         self._unknown: dict[str, Moment] = {}
+        self._apart: dict[str, int] = {}
+        """By how much the clocks of other relays are ahead of ours, where they refused a request."""
         self._used_in: dict[str, int] = {}
         self._closing = False
 
@@ -227,11 +229,12 @@ class Federation:
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
         url = deliver_url(card, self._scheme)
-        headers = self._sign(url, body)
+        headers = self._sign(domain, url, body)
         async with self._http.post(
             url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
         ) as response:
             if response.status != 200:
+                self._learn_time(domain, response.headers)
                 raise Unavailable(f"the relay answered {response.status}")
             outcomes = _results(await bounded(response.content, _MOST_BYTES))
         if len(outcomes) != len(waiting):
@@ -268,8 +271,10 @@ class Federation:
         return late
 
     async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
-        mailboxes, now = self._mailboxes, self._mailboxes.watch.safe()
-        dead = [one for one in waiting if given_up(one.accepted_at, now, mailboxes.limits.federation_keep)]
+        mailboxes, confirmed = self._mailboxes, self._mailboxes.clock.confirmed()
+        dead = [
+            one for one in waiting if given_up(one.accepted_at, confirmed, mailboxes.limits.federation_keep)
+        ]
         positions = [one.position for one in dead]
         try:
             for one in dead:
@@ -352,21 +357,28 @@ class Federation:
         """An agent's record, asked for with a relay's limits; an older relay is asked as anyone asks."""
         body = msgspec.json.encode({"username": who.username})
         url = f"{self._scheme}://{who.domain}/v1/federation/agents"
-        headers = self._sign(url, body)
+        headers = self._sign(who.domain, url, body)
         async with self._http.post(
             url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
         ) as response:
             if response.status == 200:
                 return await bounded(response.content, _MOST_BYTES)
+            self._learn_time(who.domain, response.headers)
         return await self._get(f"{self._scheme}://{who.domain}/v1/agents/{who.username}")
 
-    def _sign(self, url: str, body: bytes) -> dict[str, str]:
+    def _learn_time(self, domain: str, headers: Mapping[str, str]) -> None:
+        """Another relay refused a request, perhaps for its time: the next one is signed by theirs."""
+        now = self._mailboxes.clock.now()
+        if (theirs := their_time(headers, now)) is not None:
+            _remember(self._apart, domain, theirs - now)
+
+    def _sign(self, domain: str, url: str, body: bytes) -> dict[str, str]:
         mailboxes = self._mailboxes
         return mailboxes.signatures.sign_request(
             url=url,
             body=body,
             key_id=mailboxes.domain,
-            now=mailboxes.clock.now(),
+            now=Moment(mailboxes.clock.now() + self._apart.get(domain, 0)),
             nonce=b64(mailboxes.entropy.draw(18)),
         )
 
@@ -416,8 +428,10 @@ class Federation:
         if wait:
             raise Refused(codes.RATE_LIMITED, "too many requests", details={"retry_after": wait})
 
+        forgotten = earlier(mailboxes.clock.confirmed(), NONCE_KEPT)
+
         def use(file: apsw.Connection) -> bool:
-            if not registry.use_nonce(file, domain, nonce, now, NONCE_KEPT):
+            if not registry.use_nonce(file, domain, nonce, now, forgotten):
                 return False
             if registry.peer_key(file, domain) is None:
                 self._pin(file, domain, key, now)

@@ -77,11 +77,13 @@ class GuestHttp:
         agent = await self._signer(command, now)
         store, limits = self._mailboxes.store, self._mailboxes.limits
         # An agent ends its link for good when it is told that it is over: not by a clock that leapt.
-        safe = self._mailboxes.watch.safe()
+        confirmed = self._mailboxes.clock.confirmed()
         if command.do == guests.FETCH:
-            found = await store.write(lambda file: guest_store.fetch(file, agent.account, command, safe))
+            found = await store.write(lambda file: guest_store.fetch(file, agent.account, command, confirmed))
         elif command.do == guests.REVOKE:
-            found = await store.write(lambda file: guest_store.revoke(file, agent.account, command, safe))
+            found = await store.write(
+                lambda file: guest_store.revoke(file, agent.account, command, confirmed)
+            )
         else:
             question, digest = _question(command, now)
             found = await store.write(

@@ -16,6 +16,7 @@ import hashlib
 from typing import TYPE_CHECKING, cast
 
 from tacit.base.errors import Refused
+from tacit.base.moment import earlier
 from tacit.relay.settings import DAY
 from tacit.wire import guests
 from tacit.wire.encoding import b64
@@ -23,7 +24,7 @@ from tacit.wire.encoding import b64
 if TYPE_CHECKING:
     import apsw
 
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
     from tacit.relay.settings import Limits
 
 
@@ -82,7 +83,7 @@ def standing(file: apsw.Connection, account: int, guest: str, now: Moment) -> gu
 
 
 def fetch(
-    file: apsw.Connection, account: int, command: guests.GuestCommand, now: Moment
+    file: apsw.Connection, account: int, command: guests.GuestCommand, now: ConfirmedTime
 ) -> guests.GuestStanding:
     """Answers after a number; those up to it are with their agent, and their bytes go."""
     standing(file, account, command.guest, now)
@@ -93,7 +94,7 @@ def fetch(
 
 
 def revoke(
-    file: apsw.Connection, account: int, command: guests.GuestCommand, now: Moment
+    file: apsw.Connection, account: int, command: guests.GuestCommand, now: ConfirmedTime
 ) -> guests.GuestStanding:
     """End a link: its question goes at once, its answers when their agent has them."""
     standing(file, account, command.guest, now)
@@ -125,13 +126,13 @@ def answer(
     return account, guests.MOST_ANSWERS - number, True
 
 
-def expire(file: apsw.Connection, now: Moment, limits: Limits) -> None:
+def expire(file: apsw.Connection, confirmed: ConfirmedTime, limits: Limits) -> None:
     """Questions past their time go at once; the rest with what nobody fetched."""
-    file.execute("UPDATE guests SET question=x'' WHERE until<=? AND question<>x''", (int(now),))
+    file.execute("UPDATE guests SET question=x'' WHERE until<=? AND question<>x''", (confirmed,))
     old = "SELECT guest FROM guests WHERE until<=?"
-    before = (int(now) - limits.keep,)
-    file.execute(f"DELETE FROM guest_answers WHERE guest IN ({old})", before)  # noqa: S608 - a fixed text
-    file.execute("DELETE FROM guests WHERE until<=?", before)
+    kept_until = (earlier(confirmed, limits.keep),)
+    file.execute(f"DELETE FROM guest_answers WHERE guest IN ({old})", kept_until)  # noqa: S608 - a fixed text
+    file.execute("DELETE FROM guests WHERE until<=?", kept_until)
 
 
 def account_of(reader: apsw.Connection, guest: str) -> int | None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.base.callers import Bound, bounds_of
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
-from tacit.base.io.clock_watch import ClockWatch
+from tacit.base.io.time_service import time_of
+from tacit.base.moment import earlier
 from tacit.relay.federation import Policy
 from tacit.relay.io import guest_store, notices, registry, store
 from tacit.relay.io.agent_steps import AgentSteps
@@ -81,8 +82,8 @@ class Mailboxes:
         self.domain = domain
         self.store = relay_store
         self.signatures = signatures
-        self.clock = clock
-        self.watch = ClockWatch(relay_store.folder, clock, relay_store.newest)
+        self.clock = time_of(clock)
+        self.clock.remember_in(relay_store.folder, relay_store.newest)
         self.entropy = entropy
         self.limits = limits
         self.counts = Counts()
@@ -346,7 +347,7 @@ class Mailboxes:
                 steps_sig=steps_sig,
                 prekey_epoch=registry.prekey_epoch(self.store.reader, agent.account),
                 one_time_ids=registry.one_time_ids(self.store.reader, agent.account),
-                time=self.watch.said(),
+                time=self.clock.said(),
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):
@@ -525,10 +526,10 @@ class Mailboxes:
 
     async def expire(self) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
-        now = self.watch.safe()
-        gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
-        await self.store.write(lambda file: guest_store.expire(file, now, self.limits))
-        await self.store.write(lambda file: forget_old(file, now))
+        confirmed = self.clock.confirmed()
+        gone = await self.store.write(lambda file: store.expire(file, earlier(confirmed, self.limits.keep)))
+        await self.store.write(lambda file: guest_store.expire(file, confirmed, self.limits))
+        await self.store.write(lambda file: forget_old(file, confirmed))
         for recipient, sender, tag, size, _ in gone:
             self.quota.release(recipient, tag, sender, size)
         self.counts.expired += len(gone)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, cast
 import aiohttp
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.moment import earlier
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY, HOUR
 from tacit.wire import address, codes, records
@@ -105,7 +106,10 @@ class PrekeyRequests:
     ) -> bool:
         """Whether one more one-time prekey may go."""
         limits = self._mailboxes.limits
-        file.execute("DELETE FROM handed WHERE account=? AND at<?", (account, int(now) - DAY))
+        file.execute(
+            "DELETE FROM handed WHERE account=? AND at<?",
+            (account, earlier(self._mailboxes.clock.confirmed(), DAY)),
+        )
         own = file.execute("SELECT count(*) FROM handed WHERE account=? AND whom=?", (account, whom)).get
         if int(cast("int", own)) >= limits.prekeys_each_a_day:
             return False

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.base.moment import ConfirmedTime
+
 ONE_TIME: Final = 1
 LAST_RESORT: Final = 2
 SIGNED: Final = 3
@@ -227,15 +229,20 @@ def drop_codes(connection: apsw.Connection, purpose: str, username: str) -> int:
     return len(connection.execute(sql, (purpose, username)).fetchall())
 
 
-def take_code(connection: apsw.Connection, code: str, now: Moment, *purposes: str) -> TakenCode:
-    """A valid code, which is then gone; wrong, used, early and expired look alike."""
+def take_code(
+    connection: apsw.Connection, code: str, now: Moment, confirmed: ConfirmedTime, *purposes: str
+) -> TakenCode:
+    """A valid code, which is then gone; wrong, used, early and expired look alike.
+
+    What opens by waiting, as a recovery does, does not open by a clock that leapt.
+    """
     row = _one(
         connection,
         "DELETE FROM codes WHERE hash=? AND expires_at>? AND not_before<=?"
         " RETURNING purpose, username, may_reset",
         code_hash(code),
         int(now),
-        int(now),
+        confirmed,
     )
     if row is None or row[0] not in purposes:
         raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-012")
@@ -345,9 +352,11 @@ def pop_prekeys(
     )
 
 
-def use_nonce(connection: apsw.Connection, domain: str, nonce: str, now: Moment, keep: int) -> bool:
+def use_nonce(
+    connection: apsw.Connection, domain: str, nonce: str, now: Moment, forgotten: ConfirmedTime
+) -> bool:
     """True once for each nonce of a relay, over restarts; those past their time go."""
-    connection.execute("DELETE FROM nonces WHERE at<?", (int(now) - keep,))
+    connection.execute("DELETE FROM nonces WHERE at<?", (forgotten,))
     before = connection.total_changes()
     connection.execute("INSERT OR IGNORE INTO nonces VALUES (?,?,?)", (domain, nonce, int(now)))
     return connection.total_changes() > before

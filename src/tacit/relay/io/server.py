@@ -34,6 +34,7 @@ from tacit.relay.io.store import RelayStore, follows_stream
 from tacit.relay.io.upkeep import close_silent
 from tacit.relay.io.websocket import WebSocketEndpoint
 from tacit.relay.settings import HOUR, Limits
+from tacit.wire import http_date
 
 if TYPE_CHECKING:
     import ssl
@@ -132,6 +133,7 @@ class RelayServer:
             correspondence_key=key,
             open_federation=settings.open_federation,
         )
+        self._store.ask_time(self.mailboxes.clock.witness)
         connector = aiohttp.TCPConnector(
             ssl=settings.trust if settings.trust is not None else True,
             socket_factory=public_sockets(settings.reachable_networks),
@@ -169,6 +171,7 @@ class RelayServer:
         settings, parts = self._settings, self._parts
         steps = [through_proxies(settings.trusted_proxies), errors_as_json]
         app = web.Application(middlewares=steps, client_max_size=256 * 1024)
+        app.on_response_prepare.append(self._say_time)
         app.router.add_get("/a2acp", WebSocketEndpoint(self.mailboxes).serve)
         app.add_routes(
             PublicHttp(
@@ -189,6 +192,11 @@ class RelayServer:
             ).routes()
         )
         return app
+
+    async def _say_time(self, _request: web.Request, response: web.StreamResponse) -> None:
+        """A request may be refused for its time: who asked can make it anew by ours."""
+        if response.status >= 400:
+            response.headers[http_date.HEADER] = http_date.http_date(self.mailboxes.clock.now())
 
     async def _listen(self) -> None:
         settings = self._settings
@@ -217,7 +225,7 @@ class RelayServer:
             # A clock that was set back is no reason to wait until it has caught up.
             if not next_hour - HOUR <= now < next_hour and self._store.is_on_duty:
                 next_hour = now + HOUR
-                if news := mailboxes.watch.news():
+                if news := mailboxes.clock.news():
                     _log.warning("%s", news)
                 try:
                     await mailboxes.expire()

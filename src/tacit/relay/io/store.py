@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
     from tacit.relay.federation import Pair
     from tacit.relay.followed import Followed
     from tacit.relay.settings import Limits
@@ -134,6 +134,9 @@ class RelayStore:
                 " SELECT max(accepted_at) FROM outgoing UNION SELECT max(opened_at) FROM guests)"
             ).get,
         )
+
+    def ask_time(self, witness: Callable[[Moment], None]) -> None:
+        """Tell what time it is elsewhere, from now on; beside a file of one's own nobody says so."""
 
     def start(self) -> None:
         """Begin to write; results arrive on the running loop."""
@@ -387,14 +390,14 @@ def add(connection: apsw.Connection, put: Put, position: int) -> None:
         put.position = 0
 
 
-def expire(connection: apsw.Connection, before: int) -> list[tuple[int, str, str, int, str]]:
+def expire(connection: apsw.Connection, until: ConfirmedTime) -> list[tuple[int, str, str, int, str]]:
     """Forget what nobody fetched in time; returns recipient, sender, tag, size and packet id of each."""
     return cast(
         "list[tuple[int, str, str, int, str]]",
         connection.execute(
             "DELETE FROM queue WHERE position IN (SELECT position FROM queue WHERE accepted_at<? LIMIT 5000)"
             " RETURNING recipient, sender, tag, size, packet_id",
-            (before,),
+            (until,),
         ).fetchall(),
     )
 

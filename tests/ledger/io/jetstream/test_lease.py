@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
 from tacit.ledger.commands import Appended, AppendTogether, Awaken
 from tacit.ledger.io.jetstream.cache import NODE, ServedStream
@@ -36,7 +36,7 @@ class OffClock:
         self.seconds = seconds
 
     def now(self) -> Moment:
-        return Moment(SystemClock().now() + int(self.seconds * SECOND))
+        return Moment(TimeService().now() + int(self.seconds * SECOND))
 
 
 class Machine:

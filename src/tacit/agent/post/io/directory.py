@@ -9,8 +9,9 @@ Private keys are made here and stay here.
 from __future__ import annotations
 
 import contextlib
+import functools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import aiohttp
 import msgspec
@@ -24,12 +25,15 @@ from tacit.base.visible import visible
 from tacit.seal import identity, pinning, primitives, x3dh
 from tacit.wire import address, guests, records, version
 from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
+from tacit.wire.http_date import their_time
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Mapping
 
     from tacit.agent.post.io.store import AgentStore
-    from tacit.base.ports import Clock, Entropy
+    from tacit.base.io.time_service import TimeService
+    from tacit.base.moment import Moment
+    from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity
     from tacit.seal.pinning import Pin
     from tacit.wire.records import KeyRecord
@@ -41,11 +45,19 @@ _NOT_FEDERATED: Final = 403
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1"})
 
 
+class _Answer(NamedTuple):
+    """What a relay answered."""
+
+    status: int
+    raw: bytes
+    headers: Mapping[str, str]
+
+
 class Directory:
     """One agent's dealings with relays over HTTP."""
 
     def __init__(
-        self, store: AgentStore, http: aiohttp.ClientSession, clock: Clock, entropy: Entropy
+        self, store: AgentStore, http: aiohttp.ClientSession, clock: TimeService, entropy: Entropy
     ) -> None:
         self._store = store
         self._http = http
@@ -65,7 +77,15 @@ class Directory:
             plain = plain and me.relay_url.startswith("http://")
         return f"http://{domain}" if plain else f"https://{domain}"
 
-    async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
+    async def _ask_timely(self, url: str, request: Callable[[Moment], dict[str, Any]]) -> tuple[int, bytes]:
+        """Ask with what bears a time; once more by the time of whoever does not believe ours."""
+        now = self._clock.shared()
+        status, raw, headers = await self._ask("POST", url, request(now))
+        if status == _NOT_BELIEVED and (theirs := their_time(headers, now)) is not None:
+            status, raw, _ = await self._ask("POST", url, request(theirs))
+        return status, raw
+
+    async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> _Answer:
         try:
             # Nobody's relay sends us on: it could have us ask whatever only this device can reach.
             async with self._http.request(
@@ -76,7 +96,7 @@ class Directory:
                     answer += part
                     if len(answer) > _MOST_BYTES:
                         raise PeerFault("the relay's answer is too long")
-                return response.status, bytes(answer)
+                return _Answer(response.status, bytes(answer), response.headers)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unavailable(f"the relay does not answer: {type(error).__name__}") from None
 
@@ -85,11 +105,14 @@ class Directory:
     async def guest(self, do: str, guest: str, **more: Any) -> guests.GuestStanding:
         """Open, fetch from or revoke a link, signed (A2ACP-276); `Refused` with the relay's word."""
         me = self._store.me()
-        nonce = b64(self._entropy.draw(12))
-        command = guests.GuestCommand(me.address, int(self._clock.now()), nonce, do, guest, **more)
-        signed = guests.signed_bytes(address.parse(me.address).domain, command)
-        body = {**msgspec.to_builtins(command), "sig": b64(me.identity.sign(signed))}
-        status, raw = await self._ask("POST", f"{me.relay_url}/v1/guests", body)
+
+        def command(at: Moment) -> dict[str, Any]:
+            nonce = b64(self._entropy.draw(12))
+            command = guests.GuestCommand(me.address, int(at), nonce, do, guest, **more)
+            signed = guests.signed_bytes(address.parse(me.address).domain, command)
+            return {**msgspec.to_builtins(command), "sig": b64(me.identity.sign(signed))}
+
+        status, raw = await self._ask_timely(f"{me.relay_url}/v1/guests", command)
         if status != 200:
             raise _refusal(status, raw)
         with _answer_of_another():
@@ -103,7 +126,7 @@ class Directory:
         With a fingerprint that we had from the peer itself, another key is refused and nothing of it kept.
         """
         who = address.parse(peer)
-        status, raw = await self._ask("GET", f"{self.base_url(who.domain)}/v1/agents/{who.username}")
+        status, raw, _ = await self._ask("GET", f"{self.base_url(who.domain)}/v1/agents/{who.username}")
         _expect(status, peer)
         with _answer_of_another():
             return self._observe(peer, records.read_record(raw), fingerprint)
@@ -115,7 +138,7 @@ class Directory:
         """
         who = address.parse(peer)
         url = f"{self.base_url(who.domain)}/v1/agents/{who.username}/prekeys"
-        status, raw = await self._ask("POST", url, self._prekey_request(peer))
+        status, raw = await self._ask_timely(url, functools.partial(self._prekey_request, peer))
         if status == _NOT_FEDERATED:
             raise _refusal(status, raw)
         if status == _NOT_BELIEVED:
@@ -133,11 +156,11 @@ class Directory:
             if self._store.row("SELECT 1 FROM notes WHERE text=?", text) is None:
                 self._store.note(text, self._clock.now())
 
-    def _prekey_request(self, peer: str) -> dict[str, Any]:
+    def _prekey_request(self, peer: str, at: Moment) -> dict[str, Any]:
         """Who asks, signed: a relay hands out one-time prekeys to nobody it does not know."""
-        me, at, nonce = self._store.me(), int(self._clock.now()), b64(self._entropy.draw(12))
-        signed = records.prekey_request_signed_bytes(peer, me.address, at, nonce)
-        return {"requester": me.address, "at": at, "nonce": nonce, "sig": b64(me.identity.sign(signed))}
+        me, nonce = self._store.me(), b64(self._entropy.draw(12))
+        signed = records.prekey_request_signed_bytes(peer, me.address, int(at), nonce)
+        return {"requester": me.address, "at": int(at), "nonce": nonce, "sig": b64(me.identity.sign(signed))}
 
     def _read_prekeys(self, peer: str, raw: bytes) -> x3dh.PublicPrekeys | None:
         bundle = records.read_bundle(raw)
@@ -280,7 +303,7 @@ class Directory:
     async def _after_published(self, owner: str, relay_url: str, known: Myself | None) -> int:
         """The number after the one our relay hands out; `Refused` when that is no number to follow."""
         username = address.parse(owner).username
-        status, raw = await self._ask("GET", f"{relay_url}/v1/agents/{username}")
+        status, raw, _ = await self._ask("GET", f"{relay_url}/v1/agents/{username}")
         _expect(status, owner)
         with _answer_of_another():
             published = records.read_statement(bytes(records.read_record(raw).statement)).serial
@@ -307,7 +330,7 @@ class Directory:
         )
         body = {"code": code, "record": record, "possession": b64(me.identity.sign(proof))}
         try:
-            status, answer = await self._ask("POST", f"{me.relay_url}/v1/agents", body)
+            status, answer, _ = await self._ask("POST", f"{me.relay_url}/v1/agents", body)
         except Unavailable as error:
             raise Unavailable(f"{error}; the keys are kept, run the same command again") from None
         if status != 201:
@@ -316,7 +339,7 @@ class Directory:
     async def _is_published(self, me: Myself, relay_url: str) -> bool:
         """Whether a relay hands out these keys of ours: then it had heard us, though we had no answer."""
         username = address.parse(me.address).username
-        status, raw = await self._ask("GET", f"{relay_url}/v1/agents/{username}")
+        status, raw, _ = await self._ask("GET", f"{relay_url}/v1/agents/{username}")
         if status == 404:
             return False
         _expect(status, me.address)

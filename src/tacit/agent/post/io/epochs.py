@@ -73,6 +73,10 @@ def agree(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> None:
     `PeerFault` for an epoch that lies ahead of all clocks: following it, this device would be refused by
     every honest relay.
     """
+    if epoch_of(store) > int(now) + replay.AHEAD and not is_published(store):
+        # It was begun by a clock that was wrong, and no relay takes an epoch of the future.
+        with store.transaction():
+            store.choose(_EPOCH, str(max(int(now), welcome.prekey_epoch + 1)))
     if welcome.prekey_epoch > max(epoch_of(store), int(now) + _BELIEVED):
         with store.transaction():
             if store.row("SELECT 1 FROM notes WHERE text=?", _AHEAD_OF_US) is None:

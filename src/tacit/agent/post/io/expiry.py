@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.moment import earlier
 from tacit.seal import session, x3dh
 from tacit.seal.limits import CROWDED_OUT_AFTER, MAX_ONE_TIME, REPLACED_KEPT
 
 if TYPE_CHECKING:
     from tacit.agent.post.io.store import AgentStore
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
 
 # Contacts looked at in one go, so that somebody with thousands of them waits for nothing.
 PAGE: Final = 200
 _LOOKED_AT: Final = "sessions_looked_at"
 
 
-def forget_expired(store: AgentStore, now: Moment, safe: Moment) -> None:
-    """Destroy what is past its time by `safe`; of the sessions the next page of contacts."""
-    store.run("DELETE FROM former WHERE until<=?", int(safe))
-    store.run("DELETE FROM prekeys WHERE replaced_at<=?", int(safe) - REPLACED_KEPT)
+def forget_expired(store: AgentStore, now: Moment, confirmed: ConfirmedTime) -> None:
+    """Destroy what is past its time by `confirmed`; of the sessions the next page of contacts."""
+    store.run("DELETE FROM former WHERE until<=?", confirmed)
+    store.run("DELETE FROM prekeys WHERE replaced_at<=?", earlier(confirmed, REPLACED_KEPT))
     after = store.setting(_LOOKED_AT, "")
     page = [
         row[0]
@@ -33,7 +34,7 @@ def forget_expired(store: AgentStore, now: Moment, safe: Moment) -> None:
     ]
     for address in page:
         before = store.sessions(address)
-        kept = session.tended(before, now, safe)
+        kept = session.tended(before, now, confirmed)
         if kept != before:
             store.set_sessions(address, kept)
     following = page[-1] if len(page) == PAGE else ""
@@ -47,7 +48,7 @@ def room_for_one_time(store: AgentStore) -> int:
     return max(0, MAX_ONE_TIME - (row[0] if row else 0))
 
 
-def crowd_out(store: AgentStore, safe: Moment) -> bool:
+def crowd_out(store: AgentStore, confirmed: ConfirmedTime) -> bool:
     """When there is no room for another one-time key, let go of old ones; whether any went.
 
     Whoever asks for one-time keys without end makes us keep no more than that, and costs nobody a key that
@@ -55,5 +56,5 @@ def crowd_out(store: AgentStore, safe: Moment) -> bool:
     """
     if room_for_one_time(store):
         return False
-    old = int(safe) - CROWDED_OUT_AFTER
+    old = earlier(confirmed, CROWDED_OUT_AFTER)
     return store.run("DELETE FROM prekeys WHERE kind=? AND made_at<?", x3dh.ONE_TIME, old) > 0

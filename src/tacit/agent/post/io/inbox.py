@@ -27,7 +27,7 @@ from tacit.agent.post.io.unverified import Unverified
 from tacit.agent.post.reception import FAULTS, Drop, Dropped, Heard
 from tacit.agent.post.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS
 from tacit.base.errors import Refused
-from tacit.base.moment import SECOND, Moment
+from tacit.base.moment import SECOND, Moment, earlier
 from tacit.seal import replay, session, x3dh
 from tacit.wire import envelope
 
@@ -37,10 +37,12 @@ if TYPE_CHECKING:
     from tacit.agent.post.io.outbox import Outbox
     from tacit.agent.post.io.store import AgentStore, Contact
     from tacit.agent.post.reception import Taken
-    from tacit.base.ports import Clock, Entropy
+    from tacit.base.moment import ConfirmedTime
+    from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity
     from tacit.seal.pinning import Pin
     from tacit.seal.session import PrekeySecrets, RatchetSession
+    from tacit.wire.envelope import Envelope
 
 _log: Final = logging.getLogger("tacit.agent")
 WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
@@ -88,6 +90,10 @@ class _StoredKnowledge:
         sql = "SELECT 1 FROM seen WHERE sender=? AND packet_id=?"
         return self._store.row(sql, sender, packet_id) is not None
 
+    def came_before(self, sender: str, packet_id: str) -> bool:
+        sql = "SELECT 1 FROM history WHERE direction='in' AND peer=? AND packet_id=?"
+        return self._store.row(sql, sender, packet_id) is not None
+
     def dropped(self, sender: str, digest: bytes) -> bool:
         sql = "SELECT 1 FROM dropped WHERE sender=? AND digest=?"
         return self._store.row(sql, sender, digest) is not None
@@ -115,11 +121,10 @@ class _StoredKnowledge:
 class Inbox:
     """The way in of one agent."""
 
-    def __init__(self, store: AgentStore, outbox: Outbox, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, store: AgentStore, outbox: Outbox, entropy: Entropy) -> None:
         self._store = store
         self._outbox = outbox
-        self._clock = clock
-        self.watch = outbox.watch
+        self.clock = outbox.clock
         self._entropy = entropy
         self.threads = Threads(store)
         self.unverified = Unverified(store)
@@ -137,7 +142,7 @@ class Inbox:
                 _log.info("packet dropped: %s" if why not in WANTING else "packet kept: %s", why)
             if sender is None or why not in WANTING:
                 return True
-        now = self._clock.now()
+        now = self.clock.now()
         with self._store.transaction():
             if not self.anteroom.may_look_up(sender):
                 self.anteroom.knock(sender, now)
@@ -162,7 +167,7 @@ class Inbox:
                 contact = self._store.contact(sender) if never else None
                 if contact is not None and contact.welcome:
                     # A forgery, or the relay lied when the key was first asked for: only a person finds out.
-                    self.unverified.tell_once(FORGED.format(sender), self._clock.now())
+                    self.unverified.tell_once(FORGED.format(sender), self.clock.now())
         return True
 
     def take(self, raw: bytes, sig: str) -> Drop | None:
@@ -175,11 +180,11 @@ class Inbox:
             place = traceback.extract_tb(fault.__traceback__)[-1]
             _log.error("packet met %s in %s, line %s", type(fault).__name__, place.name, place.lineno)
             with self._store.transaction():
-                self._count(Dropped(Drop.MALFORMED, sender_of(raw)), self._clock.now())
+                self._count(Dropped(Drop.MALFORMED, sender_of(raw)), self.clock.now())
             return Drop.MALFORMED
 
     def _take(self, raw: bytes, sig: str) -> Drop | None:
-        store, now, seen = self._store, self._clock.now(), self.watch.look()
+        store, now = self._store, self.clock.now()
         with store.transaction():
             me = store.me()
             found = reception.receive(
@@ -189,7 +194,7 @@ class Inbox:
                 address=me.address,
                 knowledge=_StoredKnowledge(store),
                 entropy=self._entropy,
-                times=(seen.safe, max(seen.believed, now)),
+                times=self.clock.span(),
             )
             if isinstance(found, Dropped):
                 self._count(found, now)
@@ -204,7 +209,10 @@ class Inbox:
         sender = found.envelope.sender
         if self.repairs.hear(sender, found.receipt, now):
             self._store.run(
-                "INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, found.envelope.packet_id, int(now)
+                "INSERT OR IGNORE INTO seen VALUES (?,?,?)",
+                sender,
+                found.envelope.packet_id,
+                _counted_from(found.envelope, now),
             )
 
     def _count(self, dropped: Dropped, now: Moment) -> None:
@@ -230,7 +238,7 @@ class Inbox:
     def _write_down(self, found: Taken, now: Moment) -> None:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
-            store.set_sessions(sender, session.tended(found.opened.sessions, now, self.watch.safe()))
+            store.set_sessions(sender, session.tended(found.opened.sessions, now, self.clock.confirmed()))
             handshakes.answered(store, sender, found.opened.sessions[0].ephemeral, now)
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
@@ -238,7 +246,12 @@ class Inbox:
         if strange and not self.anteroom.takes(sender, inner, now):
             # Its id is not remembered either: after acceptance it can be asked for and sent again.
             return
-        store.run("INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, inner.packet_id, int(now))
+        store.run(
+            "INSERT OR IGNORE INTO seen VALUES (?,?,?)",
+            sender,
+            inner.packet_id,
+            _counted_from(found.envelope, now),
+        )
         self.repairs.taken(sender, found.signed, inner.type, now)
         if not self._learn(inner, sender, now):
             return
@@ -335,7 +348,7 @@ class Inbox:
 
     def release_overdue(self) -> None:
         """Pass over gaps that were held long enough, and ask for what is missing (A2ACP-030)."""
-        now = self._clock.now()
+        now = self.clock.now()
         with self._store.transaction():
             overdue = self._store.rows(
                 "SELECT DISTINCT thread_id, peer FROM history"
@@ -390,7 +403,7 @@ class Inbox:
 
     def welcome(self, peer: str) -> None:
         """The person has accepted a sender: what waited is handed on (A2ACP-032)."""
-        now = self._clock.now()
+        now = self.clock.now()
         with self._store.transaction():
             self._store.know(peer, welcome=True)
             self._store.run(
@@ -455,7 +468,7 @@ class Inbox:
 
     def summarise(self, peer: str, thread_id: str, *, answer: bool) -> bool:
         """Send a summary of one thread, inside a transaction of the caller's; at most once a minute."""
-        store, now = self._store, self._clock.now()
+        store, now = self._store, self.clock.now()
         row = store.row("SELECT synced_at, state FROM threads WHERE thread_id=? AND peer=?", thread_id, peer)
         contact = store.contact(peer)
         if row is None or contact is None or contact.pin is None or not contact.pin.usable:
@@ -500,23 +513,23 @@ class Inbox:
 
     def forgetting(self) -> Iterator[None]:
         """The same part by part, each on disk for itself: whoever reads the connection comes in between."""
-        store, now = self._store, self._clock.now()
+        store, now = self._store, self.clock.now()
         self._tell_of_clock(now)
-        safe = self.watch.safe()
+        confirmed = self.clock.confirmed()
         with store.transaction():
-            store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(safe)))
-            self.unverified.forget_old(safe)
+            store.run("DELETE FROM seen WHERE at<?", replay.forget_before(confirmed))
+            self.unverified.forget_old(confirmed)
         yield
         with store.transaction():
-            self.repairs.forget_old(now, safe)
+            self.repairs.forget_old(now, confirmed)
             self.repairs.ask_late(now)
-            self._outbox.expire(now, safe)
+            self._outbox.expire(now, confirmed)
         yield
         with store.transaction():
-            expiry.forget_expired(store, now, safe)
+            expiry.forget_expired(store, now, confirmed)
         yield
         with store.transaction():
-            self._forget_content(safe)
+            self._forget_content(confirmed)
         yield
         with store.transaction():
             self.anteroom.tidy()
@@ -524,26 +537,31 @@ class Inbox:
 
     def _tell_of_clock(self, now: Moment) -> None:
         """Tell the owner of a clock that is in doubt, once."""
-        if news := self.watch.news():
+        if news := self.clock.news():
             with self._store.transaction():
                 self._store.note(f"{news}; `tacit agent clock --trust` says that it is", now)
 
-    def _forget_content(self, now: Moment) -> None:
+    def _forget_content(self, confirmed: ConfirmedTime) -> None:
         """What was said longer ago than the person wants it kept; ids stay, so that nothing comes twice."""
         days = self._store.choice(HISTORY_DAYS)
         if days == FOR_EVER:
             return
-        before, _ = self._handled()
-        until = int(now) - int(days) * DAY
+        handled, _ = self._handled()
+        until = earlier(confirmed, int(days) * DAY)
         self._store.run(
             "UPDATE history SET payload=x'' WHERE at<? AND payload<>x''"
             " AND (direction='out' OR (ready IS NOT NULL AND ready<=?))",
-            until, before,
+            until, handled,
         )  # fmt: skip
         self._outbox.forget_content(until)
         self._store.run(
             "DELETE FROM history WHERE state IN ('held', 'asked') AND at<? AND state='asked'", until
         )
+
+
+def _counted_from(header: Envelope, now: Moment) -> int:
+    """Since when an id counts as seen: one of a later date outlives the window of that date."""
+    return max(now, envelope.timestamp_of(header.timestamp) or now)
 
 
 def _json(numbers: set[int]) -> str:

@@ -20,8 +20,7 @@ from tacit.agent.post import receipt, reception, sync
 from tacit.agent.post.io import handshakes, rollback
 from tacit.agent.post.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
-from tacit.base.io.clock_watch import ClockWatch
-from tacit.base.moment import SECOND, rfc3339
+from tacit.base.moment import SECOND, Moment, earlier, parse_rfc3339, rfc3339
 from tacit.seal import replay, session
 from tacit.wire import address, buckets, codes, envelope, version
 from tacit.wire.encoding import b64
@@ -31,13 +30,15 @@ if TYPE_CHECKING:
 
     from tacit.agent.packets.cleared import Cleared
     from tacit.agent.post.io.store import AgentStore, Contact, Myself
-    from tacit.base.moment import Moment
-    from tacit.base.ports import Clock, Entropy
+    from tacit.base.io.time_service import TimeService
+    from tacit.base.moment import ConfirmedTime
+    from tacit.base.ports import Entropy
     from tacit.seal.pinning import Pin
     from tacit.seal.x3dh import PublicPrekeys
 
 UNORDERED: Final = frozenset({packet.THREAD_SYNC})
-KEPT_BY_RELAYS: Final = 30 * 24 * 3600 * SECOND
+DAY: Final = 24 * 3600 * SECOND
+KEPT_BY_RELAYS: Final = 30 * DAY
 """How long a relay keeps what nobody fetches; what is older is not lost by its being set back."""
 MOST_UNFETCHED: Final = 500
 """Packets that are looked at when the relay may have lost what it accepted."""
@@ -72,10 +73,9 @@ class _OwnPacket(NamedTuple):
 class Outbox:
     """The way out of one agent."""
 
-    def __init__(self, store: AgentStore, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, store: AgentStore, clock: TimeService, entropy: Entropy) -> None:
         self._store = store
-        self._clock = clock
-        self.watch = ClockWatch(store.folder, clock, store.newest)
+        self.clock = clock
         self._entropy = entropy
         self._threads = Threads(store)
 
@@ -115,7 +115,7 @@ class Outbox:
     def _own(self, to: str, packet_type: str, body: dict[str, Any], thread_id: str) -> _OwnPacket:
         """What the post says of itself: ids and states, nothing of its owner's."""
         identifier = packet.identifier("pkt_", self._entropy.draw(17))
-        return _OwnPacket(to, packet_type, thread_id, identifier, self._clock.now(), body)
+        return _OwnPacket(to, packet_type, thread_id, identifier, self.clock.now(), body)
 
     def _write_down(
         self,
@@ -138,7 +138,7 @@ class Outbox:
             "thread_id": thread_id,
             "from": me.address,
             "to": to,
-            "timestamp": rfc3339(now),
+            "timestamp": rfc3339(self.clock.for_others(now)),
             "type": packet_type,
         }
         if seq:
@@ -227,7 +227,7 @@ class Outbox:
         Each at most once a minute, however often the peer says so (A2ACP-214), and after all mail: what a
         peer claims to lack must not hold up the others'.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         self._forget_resent(now)
         return self._again(peer, packet_ids, now)
 
@@ -307,7 +307,7 @@ class Outbox:
 
     def _sessions(self, peer: str) -> tuple[session.RatchetSession, ...]:
         """The sessions with a peer that are not past their time."""
-        return session.tended(self._store.sessions(peer), self._clock.now(), self.watch.safe())
+        return session.tended(self._store.sessions(peer), self.clock.now(), self.clock.confirmed())
 
     def seal(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         """Seal one packet.
@@ -345,8 +345,9 @@ class Outbox:
         if form is None:
             problem = "UPDATE outbox SET state='failed', problem='no_common_encryption' WHERE position=?"
             store.run(problem, position)
-            store.note(f"{peer} shares no encryption with this agent; nothing was sent", self._clock.now())
+            store.note(f"{peer} shares no encryption with this agent; nothing was sent", self.clock.now())
             return None
+        payload = self._dated(peer, packet_id, payload)
         header = self._header(store.me(), contact.pin, payload, flags)
         body = self._body(store.me(), contact, header, payload, form, prekeys)
         if body is None:
@@ -356,9 +357,27 @@ class Outbox:
         store.run(
             "INSERT INTO sealings (peer, packet_id, digest, session, at) VALUES (?,?,?,?,?)"
             " ON CONFLICT (peer, packet_id) DO UPDATE SET digest=excluded.digest, session=excluded.session",
-            peer, packet_id, session.digest(raw), under, int(self._clock.now()),
+            peer, packet_id, session.digest(raw), under, int(self.clock.now()),
         )  # fmt: skip
         return self._keep_sealed(position, packet_id, peer, raw)
+
+    def _dated(self, peer: str, packet_id: str, payload: bytes) -> bytes:
+        """The packet under a date that its recipient can take.
+
+        It may have been written before anybody could say that this clock was wrong: nobody takes what is
+        dated in the future. What was asked for again bears the present date if its own is too old as well.
+        """
+        now, fields = self.clock.shared(), decode_fields(payload)
+        asked_again = "SELECT 1 FROM sealings WHERE peer=? AND packet_id=? AND tries>0"
+        oldest = Moment(now - replay.REMEMBERED + DAY)
+        written = parse_rfc3339(fields["timestamp"]) or now
+        too_old = written < oldest and self._store.row(asked_again, peer, packet_id) is not None
+        if written <= now + DAY and not too_old:
+            return payload
+        raw = packet.compose({**fields, "timestamp": rfc3339(now)})
+        history = "UPDATE history SET payload=? WHERE direction='out' AND peer=? AND packet_id=?"
+        self._store.run(history, raw, peer, packet_id)
+        return raw
 
     def _keep_sealed(
         self, position: int, packet_id: str, peer: str, raw: bytes, *, receipt: bool = False
@@ -375,7 +394,7 @@ class Outbox:
             queue_tag="q_" + b64(self._entropy.draw(16)),
             sender=me.address,
             recipient=peer,
-            timestamp=rfc3339(self._clock.now()),
+            timestamp=rfc3339(self.clock.shared()),
         )
         binding = session.Binding(me.address, peer, packet_id, envelope.associated_data(header))
         body = session.seal_receipt(me.identity, pin.keys, said, binding, receipt.BODY_BYTES, self._entropy)
@@ -416,14 +435,14 @@ class Outbox:
         sessions = self._sessions(contact.address)
         present = None if contact.fresh_session else session.sealing(sessions)
         if present is None:
-            now = self._clock.now()
+            now = self.clock.now()
             if prekeys is None or not handshakes.may_begin(store, contact.address, prekeys, now):
                 return None
             present = session.begin(me.identity, pin.keys, prekeys, self._entropy)
             handshakes.began(store, contact.address, prekeys, present.ephemeral, now)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
         after, body = session.seal(me.identity, pin.keys, present, payload, binding, fit, self._entropy)
-        kept = session.tended(session.with_new(sessions, after), self._clock.now(), self.watch.safe())
+        kept = session.tended(session.with_new(sessions, after), self.clock.now(), self.clock.confirmed())
         store.set_sessions(contact.address, kept)
         return body
 
@@ -469,10 +488,10 @@ class Outbox:
                 "UPDATE outbox SET state=?, problem=? WHERE packet_id=?", state, code, packet_id
             )
             if changed or code == "expired":
-                self._store.note(f"packet {packet_id} was not delivered: {code}", self._clock.now())
+                self._store.note(f"packet {packet_id} was not delivered: {code}", self.clock.now())
 
-    def expire(self, now: Moment, safe: Moment) -> None:
-        """Give up what by `safe` nobody would take any more; the person is told. Inside a transaction.
+    def expire(self, now: Moment, confirmed: ConfirmedTime) -> None:
+        """Give up what by `confirmed` nobody would take any more; the person is told. Inside a transaction.
 
         A recipient drops what is older than its memory of ids reaches, and says nothing.
         """
@@ -480,7 +499,7 @@ class Outbox:
             "SELECT o.peer, o.packet_id, h.type FROM outbox o JOIN history h"
             " ON h.direction='out' AND h.peer=o.peer AND h.packet_id=o.packet_id"
             " WHERE o.state='waiting' AND h.at<?",
-            int(safe) - replay.REMEMBERED,
+            earlier(confirmed, replay.REMEMBERED),
         ):
             if packet_type in UNORDERED:
                 # No person wrote it; the next one says more.
@@ -492,7 +511,7 @@ class Outbox:
             )  # fmt: skip
             self._store.note(f"packet {packet_id} was not delivered: {codes.EXPIRED}", now)
 
-    def forget_content(self, until: int) -> None:
+    def forget_content(self, until: ConfirmedTime) -> None:
         """Let go of what was refused, and written before a moment; inside a transaction of the caller's."""
         self._store.run(
             "DELETE FROM outbox WHERE state<>'waiting' AND EXISTS (SELECT 1 FROM history h WHERE"

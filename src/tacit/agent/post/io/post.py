@@ -21,6 +21,7 @@ from tacit.agent.post.io.outbox import Outbox
 from tacit.agent.post.io.relay_connection import RelayConnection
 from tacit.agent.post.io.store import AgentStore, Myself
 from tacit.base.errors import Refused
+from tacit.base.io.time_service import time_of
 from tacit.seal import backup, identity, pinning
 from tacit.seal.identity import Identity
 
@@ -55,16 +56,17 @@ class Post:
         vfs: str | None = None,
     ) -> None:
         self.store = AgentStore(folder, vfs=vfs)
-        self.outbox = Outbox(self.store, clock, entropy)
-        self.inbox = Inbox(self.store, self.outbox, clock, entropy)
-        self._clock = clock
+        self.clock = time_of(clock)
+        self.clock.remember_in(folder, self.store.newest)
+        self.outbox = Outbox(self.store, self.clock, entropy)
+        self.inbox = Inbox(self.store, self.outbox, entropy)
         self._entropy = entropy
         self.trust = trust
 
     async def __aenter__(self) -> Self:
         connector = aiohttp.TCPConnector(ssl=self.trust if self.trust is not None else True)
         self.http = aiohttp.ClientSession(connector=connector)
-        self.directory = Directory(self.store, self.http, self._clock, self._entropy)
+        self.directory = Directory(self.store, self.http, self.clock, self._entropy)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -78,7 +80,7 @@ class Post:
             self.inbox,
             self.directory,
             self.http,
-            clock=self._clock,
+            clock=self.clock,
             entropy=self._entropy,
             changed=changed,
         )
@@ -133,7 +135,7 @@ class Post:
         """Speak for the address from this device again, with new prekeys and new sessions (A2ACP-223)."""
         self.store.me()
         with self.store.transaction():
-            epochs.begin_epoch(self.store, self._clock.now())
+            epochs.begin_epoch(self.store, self.clock.now())
 
     # Backup.
 
@@ -192,6 +194,6 @@ class Post:
             if "notes" not in content["tables"]:
                 # Their numbers begin again: none of the new ones has been read.
                 self.store.choose("noted", "0")
-            epochs.begin_epoch(self.store, self._clock.now())
+            epochs.begin_epoch(self.store, self.clock.now())
             self.store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
         return me

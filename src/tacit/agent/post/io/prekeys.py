@@ -18,7 +18,7 @@ from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
     from tacit.agent.post.io.store import AgentStore, Myself
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.identity import Identity
 
@@ -32,7 +32,7 @@ def restock(
     left: int,
     held: int | None = None,
     *,
-    safe: Moment | None = None,
+    confirmed: ConfirmedTime,
 ) -> frames.Prekeys | None:
     """The frame that fills the relay's stock, its private halves on disk first; None when nothing is due.
 
@@ -54,12 +54,7 @@ def restock(
         lost = held is not None and newest is not None and held != newest[1]
         low = left < REFILL_BELOW
         # With a lost upload the relay may hand out one-time keys that are gone here: it gets all anew.
-        anew = (
-            made is None
-            or lost
-            or _stock_is_old(store, now)
-            or (low and crowd_out(store, now if safe is None else safe))
-        )
+        anew = made is None or lost or _stock_is_old(store, now) or (low and crowd_out(store, confirmed))
         renew = anew or made is None or now - made > SIGNED_RENEWED
         missing = min(STOCK if anew else STOCK - left if low else 0, room_for_one_time(store))
         if not renew and not missing:

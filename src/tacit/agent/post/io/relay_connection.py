@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from tacit.agent.post.io.inbox import Inbox
     from tacit.agent.post.io.outbox import Outbox, UnsentPacket
     from tacit.agent.post.io.store import AgentStore
-    from tacit.base.ports import Clock, Entropy
+    from tacit.base.io.time_service import TimeService
+    from tacit.base.ports import Entropy
 
 _log: Final = logging.getLogger("tacit.agent")
 _HOUR: Final = 3600 * SECOND
@@ -111,7 +112,7 @@ class RelayConnection:
         directory: Directory,
         http: aiohttp.ClientSession,
         *,
-        clock: Clock,
+        clock: TimeService,
         entropy: Entropy,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
@@ -228,9 +229,9 @@ class RelayConnection:
         await self._say(ws, frames.Auth(me.address, challenge.challenge, proof, epoch, begins))
         welcome = await self._expect(ws, frames.AuthOk)
         if welcome.time is not None:
-            self._outbox.watch.witness(Moment(welcome.time))
+            self._clock.witness(Moment(welcome.time))
         rollback.compare(self._store, welcome, self._clock.now())
-        epochs.agree(self._store, welcome, self._clock.now())
+        epochs.agree(self._store, welcome, self._clock.shared())
         with self._store.transaction():
             if rollback.relay_is_behind(self._store, welcome, self._clock.now()):
                 self._outbox.unfetched(self._clock.now())
@@ -243,16 +244,15 @@ class RelayConnection:
         await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
 
     async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
-        frame = prekeys.restock(self._store, self._clock, self._entropy, left, held, safe=self._safe())
+        frame = prekeys.restock(
+            self._store, self._clock, self._entropy, left, held, confirmed=self._clock.confirmed()
+        )
         if frame is None:
             self.stocked.set()
         else:
             await self._tell_steps(ws)
             self._upload, self._upload_at = frame, float("inf")
             await self._say(ws, frame)
-
-    def _safe(self) -> Moment:
-        return self._outbox.watch.safe()
 
     async def _tell_steps(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Say how far our keys have come, before anything leaves that they have sealed or opened."""
@@ -330,7 +330,7 @@ class RelayConnection:
             for _ in self._inbox.forgetting():
                 await asyncio.sleep(0)
             renewed = prekeys.restock(
-                self._store, self._clock, self._entropy, prekeys.STOCK, safe=self._safe()
+                self._store, self._clock, self._entropy, prekeys.STOCK, confirmed=self._clock.confirmed()
             )
             if renewed is not None:
                 await self._tell_steps(ws)

@@ -20,7 +20,7 @@ from tacit.agent.packets import packet
 from tacit.agent.post import receipt
 from tacit.agent.post.reception import Drop
 from tacit.agent.post.settings import UNKNOWN_SENDERS
-from tacit.base.moment import Moment
+from tacit.base.moment import Moment, earlier
 from tacit.seal import replay
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from tacit.agent.post.io.store import AgentStore
     from tacit.agent.post.receipt import Receipt
     from tacit.agent.post.reception import Signed
+    from tacit.base.moment import ConfirmedTime
 
 _A_PAGE: Final = 200
+ASKED_AGAIN: Final = frozenset({Drop.SEALED, Drop.STALE})
+"""What another copy of the same packet can mend."""
 REPAIRED: Final = "repaired"
 LOST: Final = "could not be delivered"
 _WORDS: Final = {
@@ -66,7 +69,7 @@ class Repairs:
     def drop(self, sender: str, signed: Signed, why: Drop, now: Moment) -> None:
         """Remember an envelope that ends here; ask for it again when it was only not to be opened."""
         store = self._store
-        state = "failed" if why is Drop.SEALED else "fault"
+        state = "failed" if why in ASKED_AGAIN else "fault"
         open_before = self._is_open(sender)
         store.run(
             "INSERT OR IGNORE INTO dropped (sender, digest, packet_id, at, state) VALUES (?,?,?,?,?)",
@@ -74,7 +77,8 @@ class Repairs:
         )  # fmt: skip
         self._make_room(sender, now)
         if state == "failed" and self._ask(sender, signed.digest, signed.packet_id, now) and not open_before:
-            store.note(f"a packet from {sender} could not be opened and was asked for again", now)
+            problem = "could not be opened" if why is Drop.SEALED else "bears a date that cannot be right"
+            store.note(f"a packet from {sender} {problem} and was asked for again", now)
 
     def _is_open(self, sender: str) -> bool:
         found = "SELECT 1 FROM dropped WHERE sender=? AND state IN ('failed','asked') LIMIT 1"
@@ -238,16 +242,16 @@ class Repairs:
         for sender, digest, packet_id in rows:
             self._ask(sender, digest, packet_id, now)
 
-    def forget_old(self, now: Moment, safe: Moment) -> None:
-        """Give up what by `safe` does not come any more, and forget what cannot come again."""
-        store, until = self._store, int(replay.forget_before(safe))
+    def forget_old(self, now: Moment, confirmed: ConfirmedTime) -> None:
+        """Give up what by `confirmed` does not come any more, and forget what cannot come again."""
+        store, until = self._store, replay.forget_before(confirmed)
         for peer, packet_id in store.rows(
             "SELECT peer, packet_id FROM sealings WHERE state IN ('due','repairing') AND at<?", until
         ):
             store.note(f"packet {packet_id} to {peer}: {LOST}", now)
         store.run("DELETE FROM sealings WHERE at<?", until)
         store.run("DELETE FROM dropped WHERE at<?", until)
-        late = int(safe) - receipt.GIVEN_UP_AFTER
+        late = earlier(confirmed, receipt.GIVEN_UP_AFTER)
         for sender, packet_id in store.rows(
             "SELECT DISTINCT sender, packet_id FROM dropped WHERE state IN ('failed','asked') AND at<=?", late
         ):

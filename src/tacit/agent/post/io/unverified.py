@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.post.io import anteroom
-from tacit.base.moment import SECOND
+from tacit.base.moment import SECOND, earlier
 
 if TYPE_CHECKING:
     from tacit.agent.post.io.store import AgentStore
-    from tacit.base.moment import Moment
+    from tacit.base.moment import ConfirmedTime, Moment
 
 # As large as a mailbox at a relay, and as much of it for one sender.
 MOST_PACKETS: Final = 2_000
@@ -122,9 +122,9 @@ class Unverified:
         """Nothing of this sender is wanted any more."""
         self._store.run("DELETE FROM unjudged WHERE sender=?", sender)
 
-    def forget_old(self, now: Moment) -> None:
+    def forget_old(self, confirmed: ConfirmedTime) -> None:
         """Nobody could judge them in time."""
-        self._store.run("DELETE FROM unjudged WHERE at<?", int(now) - KEPT)
+        self._store.run("DELETE FROM unjudged WHERE at<?", earlier(confirmed, KEPT))
 
 
 def _beyond(kept: tuple[int, int], more: int, packets: int, size: int) -> bool:

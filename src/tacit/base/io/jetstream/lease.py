@@ -25,7 +25,8 @@ from tacit.base.clock_offset import MOST, offset
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
 from tacit.base.io.jetstream.safety import last_of_each
-from tacit.base.io.system import SystemClock, steady_seconds
+from tacit.base.io.system import steady_seconds
+from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, parse_rfc3339
 from tacit.base.shipping import Elsewhere, Taken
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.base.io.jetstream.connection import NatsConnection
+    from tacit.base.moment import Moment
     from tacit.base.ports import Clock
 
 log: Final = logging.getLogger("tacit.ledger")
@@ -96,7 +98,7 @@ class Lease:
         self._sequence = 0
         self._until = 0.0
         self._hurry = asyncio.Event()
-        self._clock = clock or SystemClock()
+        self._clock = clock or TimeService()
         self.clock_off = 0
         """Microseconds by which this machine's clock is ahead of the servers', at least; behind: negative."""
         self.changes = 0
@@ -105,6 +107,8 @@ class Lease:
         """Does whoever acts by it live? Asked before each renewal."""
         self.on_renewed: Callable[[], Awaitable[None]] = _nothing
         """Called, on the connection's loop, a few times in each span, and when somebody has let go."""
+        self.on_witness: Callable[[Moment], None] = lambda _moment: None
+        """Told what time it is at the servers, whenever they say so."""
         self.on_clock_set: Callable[[], None] = lambda: None
         """Told, before the lease is taken, that this machine's clock was off and is not any more."""
         self._leave: Callable[[], Awaitable[None]] | None = None
@@ -224,6 +228,7 @@ class Lease:
         if (told := parse_rfc3339(reply.ts)) is None:
             return
         was_off, self.clock_off = self._is_off, offset(before, told, self._clock.now())
+        self.on_witness(told)
         if self._is_off and not was_off:
             log.error("%s: it does not write", self._off_by())
         if was_off and not self._is_off:

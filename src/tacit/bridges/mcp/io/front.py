@@ -78,12 +78,12 @@ class _Served:
         running.add_done_callback(lambda _done: self._running.pop(work.id, None))
 
     async def _answer(self, caller: HubCaller, work: ToolCall | ResourceRead) -> None:
-        from tacit.base.io.system import SystemClock
+        from tacit.base.io.time_service import TimeService
         from tacit.bridges.mcp import calls
 
         try:
             if isinstance(work, ToolCall):
-                now = SystemClock().now()
+                now = TimeService().now()
                 shown = await calls.call_tool(caller, work.name, work.arguments, now)
                 answer = self._front.called(work.id, shown)
             else:

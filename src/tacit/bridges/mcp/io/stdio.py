@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.server.stdio import stdio_server
 
-from tacit.base.io.system import SystemClock
+from tacit.base.io.time_service import TimeService
 from tacit.bridges.mcp.io.hub_caller import HubCaller
 from tacit.bridges.mcp.io.server import room_server
 
@@ -39,7 +39,7 @@ def serve_later_versions(access: HubAccess, first: bytes) -> None:
 
 async def _serve(access: HubAccess, lines: Any) -> None:
     async with HubCaller(access) as caller:
-        server = room_server(lambda _context: caller, SystemClock())
+        server = room_server(lambda _context: caller, TimeService())
         greeting = asyncio.ensure_future(caller.greet())
         try:
             async with stdio_server(stdin=lines) as (reading, writing):

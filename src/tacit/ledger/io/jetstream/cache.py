@@ -21,7 +21,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.jetstream.connection import NatsConnection
 from tacit.base.io.jetstream.lease import KEY, SECONDS, Holder, Lease
 from tacit.base.io.private_file import write_private
-from tacit.base.io.system import SteadyClock
+from tacit.base.io.time_service import even_time
 from tacit.ledger.commands import HUB
 from tacit.ledger.io.jetstream.blobs import BlobStream, CachedBlobs
 from tacit.ledger.io.jetstream.erasing import erase
@@ -112,9 +112,9 @@ class ServedStream:
             checkpointer = store.checkpointer
             writer = FollowingWriter(store.writer, journals[-1], self.stream, lambda: checkpointer.pages)
             store.transport = writer
-            if isinstance(options.clock, SteadyClock):
+            if (clock := even_time(options.clock)) is not None:
                 # It went by a clock that was wrong, and would draw near the right one over hours.
-                self.lease.on_clock_set = options.clock.begin_anew
+                self.lease.on_clock_set = clock.begin_anew
             node = Node(connection, self.stream.name, self.lease, groups, writer)
             node.standing = partial(standing_of, self.stream, self.lease, groups, writer, snapshots)
             # What was put in the place of what was taken back stands in the stream beside the batches.

@@ -138,6 +138,11 @@ class StreamStore(RelayStore):
         self.reader.close()
         self._writer.close()
 
+    def ask_time(self, witness: Callable[[Moment], None]) -> None:
+        """The servers say what time it is whenever the lease is renewed."""
+        if self.lease is not None:
+            self.lease.on_witness = witness
+
     def abandon(self) -> None:
         """Let go of everything, when nothing was served."""
         self.close_file()

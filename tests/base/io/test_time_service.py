@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.base.io.clock_watch import FILE, ClockWatch, kept_doubt
+from tacit.base.io.time_service import FILE, TimeService, kept_doubt
 from tests.two_clocks import DAY, LEAPS, START, TwoClocks
 
 if TYPE_CHECKING:
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 FAR = {name: by for name, by in LEAPS.items() if abs(by) > DAY}
 
 
-def watch_of(folder: Path, clock: TwoClocks, newest: int | None = None) -> ClockWatch:
-    return ClockWatch(folder, clock, lambda: newest)
+def watch_of(folder: Path, clock: TwoClocks, newest: int | None = None) -> TimeService:
+    service = TimeService(clock.both, boot=lambda: "")
+    service.remember_in(folder, lambda: newest)
+    return service
 
 
 @pytest.mark.parametrize("by", FAR.values(), ids=FAR)
@@ -26,10 +28,10 @@ def test_a_leap_is_told_once_and_doubted_until_the_owner_trusts_it(
 ) -> None:
     clock = TwoClocks()
     watch = watch_of(tmp_path, clock)
-    assert watch.safe() == START
+    assert watch.confirmed() == START
     clock.leap(by)
     watch = watch_of(tmp_path, clock) if restarts else watch
-    assert watch.safe() <= START
+    assert watch.confirmed() <= START
     assert watch.said() is None
     assert watch.news()
     assert not watch.news()
@@ -39,7 +41,7 @@ def test_a_leap_is_told_once_and_doubted_until_the_owner_trusts_it(
     other = watch_of(tmp_path, clock)
     other.trust()
     # Another process of the same folder hears of it.
-    assert watch.safe() == clock.wall
+    assert watch.confirmed() == clock.wall
     assert not watch.doubt()
     assert not kept_doubt(tmp_path)
     # The next leap is news again.
@@ -49,9 +51,9 @@ def test_a_leap_is_told_once_and_doubted_until_the_owner_trusts_it(
 
 def test_a_folder_without_a_look_at_the_clock_goes_by_the_newest_in_its_data(tmp_path: Path) -> None:
     clock = TwoClocks()
-    assert watch_of(tmp_path, clock, START - 91 * DAY).safe() == START - 91 * DAY
+    assert watch_of(tmp_path, clock, START - 91 * DAY).confirmed() == START - 91 * DAY
     (tmp_path / FILE).unlink()
-    assert watch_of(tmp_path, clock).safe() == START
+    assert watch_of(tmp_path, clock).confirmed() == START
 
 
 def test_a_file_that_cannot_be_read_is_no_word_for_the_clock(tmp_path: Path) -> None:
@@ -65,4 +67,4 @@ def test_a_process_that_runs_for_long_and_ends_has_kept_how_far_it_came(tmp_path
     for _ in range(100 * 24):
         clock.watch(DAY // 24)
         watch.look()
-    assert watch_of(tmp_path, clock).safe() == clock.wall
+    assert watch_of(tmp_path, clock).confirmed() == clock.wall
