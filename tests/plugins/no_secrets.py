@@ -26,13 +26,18 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+TOKEN: Final = "a token, or the code of an invitation, of a hub"
+SIGN_IN: Final = "a sign-in link"
+GUEST: Final = "a guest's link"
+PAGE: Final = "a link to an agent's page"
+ENROLMENT: Final = "an enrolment code, or an invitation, of a relay"
 KINDS: Final[dict[str, str]] = {
-    "a token, or the code of an invitation, of a hub": r"tct_[A-Za-z0-9_-]{43}",
-    "a sign-in link": r"#sign-in=[A-Za-z0-9_-]{16,}",
-    "a guest's link": r"/g/[a-z2-7]{26}#[A-Za-z0-9_-]{16,}",
-    "a link to an agent's page": r"/q/[A-Za-z0-9_-]{32}",
+    TOKEN: r"tct_[A-Za-z0-9_-]{43}",
+    SIGN_IN: r"#sign-in=[A-Za-z0-9_-]{16,}",
+    GUEST: r"/g/[a-z2-7]{26}#[A-Za-z0-9_-]{16,}",
+    PAGE: r"/q/[A-Za-z0-9_-]{32}",
     "the token of a relay's numbers": r"rmt_[A-Za-z0-9_-]{32}",
-    "an enrolment code, or an invitation, of a relay": r"(?<![\w-])(?:[a-z2-7]{4}-){6}[a-z2-7]{2}(?![\w-])",
+    ENROLMENT: r"(?<![\w-])(?:[a-z2-7]{4}-){6}[a-z2-7]{2}(?![\w-])",
     "the seed of a NATS user": r"(?<!\w)SU[A-Z2-7]{56}(?!\w)",
     "a private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----",
     "a password in an address": r"[a-z]://[^\s/:@'\"]*:[^\s/@'\"*]+@[\w.\[-]",
@@ -40,6 +45,7 @@ KINDS: Final[dict[str, str]] = {
 """What is known by its looks."""
 _LOOKS: Final = re.compile("|".join(f"({pattern})" for pattern in KINDS.values()))
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{12,}")
+_PLAIN: Final = re.compile(r"-{0,2}[a-z]+(?:-[a-z]+)?")
 _SHORTEST: Final = 12
 """Of a secret that is noted by its value: what is shorter may stand anywhere by chance."""
 _LOG_NAMES: Final = re.compile(r"(?:.*\.)?(?:log|err|stderr)")
@@ -54,7 +60,18 @@ class Shown(NamedTuple):
     why: str
 
 
-SHOWN: Final[tuple[Shown, ...]] = ()
+SHOWN: Final[tuple[Shown, ...]] = (
+    Shown("actor add", TOKEN, "it gives the new actor its token, for the only time"),
+    Shown("actor token", TOKEN, "it gives an actor a further token, for the only time"),
+    Shown("service add", TOKEN, "it gives the new service its token, for the only time"),
+    Shown("crew invite", TOKEN, "it gives the code that lets an agent of another machine in, once"),
+    Shown("invite", SIGN_IN, "it gives the link that is sent to the person"),
+    Shown("link", SIGN_IN, "it gives the owner a link"),
+    Shown("up", SIGN_IN, "on its first start it gives the owner a link"),
+    Shown("agent page", PAGE, "it gives the owner a link to the page"),
+    Shown("agent guest", GUEST, "it gives the link that the owner sends"),
+    Shown("relay invite", ENROLMENT, "it gives the code that is sent to the person"),
+)
 
 
 class Leak(NamedTuple):
@@ -92,11 +109,16 @@ class Outputs:
         spelled = dict(_spellings(self.secrets)) if self.texts else {}
         strange = {secret: kind for secret, kind in spelled.items() if not _WORD.fullmatch(secret)}
         return [
-            leak
+            leak._replace(where=f"{where} of {_named(words)}") if words else leak
             for (where, text), words in self.texts.items()
             for leak in _leaks(where, text, spelled, strange)
             if not _may_show(words, where, leak.kind)
         ]
+
+
+def _named(words: tuple[str, ...]) -> str:
+    """A command's words without what it is given, which may be secret."""
+    return " ".join(word for word in words if _PLAIN.fullmatch(word))
 
 
 def _spellings(secrets: dict[str | bytes, str]) -> Iterator[tuple[str, str]]:
@@ -144,7 +166,7 @@ class Maker(NamedTuple):
 
 
 MAKERS: Final = (
-    Maker("a sign-in link", "tacit.hub.sign_in_links:SignInLinks.make", lambda _given, made: [made]),
+    Maker(SIGN_IN, "tacit.hub.sign_in_links:SignInLinks.make", lambda _given, made: [made]),
     Maker("a session of an agent's page", "tacit.agent.io.sign_in:SignIn._draw", lambda _given, made: [made]),
     Maker(
         "a session of a relay's page",
@@ -181,7 +203,7 @@ MAKERS: Final = (
         "tacit.base.nats_access:NatsLogin.__init__",
         lambda given, _: [given["password"]],
     ),
-    Maker("a guest's link", "tacit.seal.guest_seal:proof", lambda given, _: [given["secret"]]),
+    Maker(GUEST, "tacit.seal.guest_seal:proof", lambda given, _: [given["secret"]]),
 )
 
 
@@ -272,7 +294,8 @@ def _watch_programs() -> None:
     @functools.wraps(begin)
     def started(self: subprocess.Popen[Any], args: Any, *more: Any, **named: Any) -> None:
         words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
-        NOW.put_out("the words of a program", " ".join(map(os.fsdecode, words)))
+        given = [os.fsdecode(word) for word in words]
+        NOW.put_out("the words of a program", " ".join(given), given)
         begin(self, args, *more, **named)
 
     @functools.wraps(talk)

@@ -20,7 +20,7 @@ import click
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.hub_proof import ADDRESS_FILE, proof_key
 from tacit.base.io.private_file import write_private
-from tacit.base.shown_addresses import without_login
+from tacit.base.shown_addresses import without_secret
 from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class CliSession:
     def url(self) -> str:
         """Where the hub is: as given, as the data folder says, or at a hub's default address."""
         given = self.given_url or self._noted().get("url") or DEFAULT_URL
-        return without_login(given, "the hub's address").rstrip("/")
+        return without_secret(given, "the hub's address").rstrip("/")
 
     def _noted(self) -> dict[str, str]:
         """Where the hub of the data folder said that it listens; empty before its first start."""
