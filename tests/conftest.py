@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(no_secrets.Watch())
+    config.pluginmanager.register(no_secrets.Watch(), "no_secrets")
     if RECORDER is not None:
         config.pluginmanager.register(RECORDER)
 

@@ -352,10 +352,13 @@ def put_out_file(path: Path) -> None:
 
 
 class Watch:
-    """Fails each test that puts out a secret."""
+    """Fails each test that puts out a secret; `-p no:no_secrets` leaves it out."""
 
     def __init__(self) -> None:
         self._later: list[Maker] = list(MAKERS)
+
+    def pytest_configure(self) -> None:
+        """Watch from now on."""
         _watch_errors()
         _watch_answers()
         _watch_programs()

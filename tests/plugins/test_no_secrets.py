@@ -193,7 +193,7 @@ def test_every_test_that_puts_out_a_secret_fails_and_no_other(tmp_path: Path) ->
     (tmp_path / "conftest.py").write_text(
         "from tests.plugins import no_secrets\n"
         "def pytest_configure(config):\n"
-        "    config.pluginmanager.register(no_secrets.Watch())\n"
+        "    config.pluginmanager.register(no_secrets.Watch(), 'no_secrets')\n"
     )
     (tmp_path / "test_leaking.py").write_text(LEAKING)
     words = [
