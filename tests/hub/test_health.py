@@ -16,7 +16,9 @@ from tests.hub.room import WAIT, running
 from tests.ledger.io import faulty
 
 from tacit.base.errors import Refused
+from tacit.cli import doctor
 from tacit.cli.outcome import refused_by_machine
+from tacit.cli.session import CliSession
 from tacit.hub.config import HubConfig, Limits
 from tacit.ledger.io.store import Options
 
@@ -67,6 +69,15 @@ async def test_why_a_hub_is_not_ready_is_told_to_its_owners_token_and_the_bare_s
             answer = await room.get("/readyz", token=token)
             assert (answer.status, answer.body) == (503, {"status": "not_ready"})
         assert "why" in (await room.get("/readyz")).body
+
+
+async def test_the_doctor_tells_why_a_hub_is_not_ready_and_names_no_token(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", least_free_bytes=1 << 62) as room:
+        session = CliSession(given_url=room.url, data=tmp_path / "data")
+        findings = await asyncio.to_thread(doctor.findings, session)
+        (ready,) = [finding for finding in findings if finding.what == "ready"]
+        assert (ready.ok, "nearly full" in ready.found) == (False, True)
+        assert room.owner not in repr(findings)
 
 
 async def test_probes_of_a_hub_that_is_not_ready_count_as_no_failed_sign_ins(tmp_path: Path) -> None:
