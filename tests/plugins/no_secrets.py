@@ -43,6 +43,7 @@ KINDS: Final[dict[str, str]] = {
     "a password in an address": r"[a-z]://[^\s/:@'\"]*:[^\s/@'\"*]+@[\w.\[-]",
 }
 """What is known by its looks."""
+WORDS: Final = "the words of a program"
 _LOOKS: Final = re.compile("|".join(f"({pattern})" for pattern in KINDS.values()))
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{12,}")
 _PLAIN: Final = re.compile(r"-{0,2}[a-z]+(?:-[a-z]+)?")
@@ -53,11 +54,12 @@ _NOT_OURS: Final = frozenset({".git", "node_modules", ".venv"})
 
 
 class Shown(NamedTuple):
-    """A command that may show secrets of a kind on its standard output, and why."""
+    """A command that may show secrets of a kind, why, and where: its output, or its own words."""
 
     words: str
     kind: str
     why: str
+    where: str = "stdout"
 
 
 SHOWN: Final[tuple[Shown, ...]] = (
@@ -71,6 +73,13 @@ SHOWN: Final[tuple[Shown, ...]] = (
     Shown("agent page", PAGE, "it gives the owner a link to the page"),
     Shown("agent guest", GUEST, "it gives the link that the owner sends"),
     Shown("relay invite", ENROLMENT, "it gives the code that is sent to the person"),
+    Shown(
+        "mcp --print-config --with-token", TOKEN, "it writes the token into the text because it is told to"
+    ),
+    Shown("join --invite", TOKEN, "the code is spent before the agent begins, and opens nothing then", WORDS),
+    Shown(
+        "register --code", ENROLMENT, "the code is spent at once; without the option it is asked for", WORDS
+    ),
 )
 
 
@@ -90,7 +99,7 @@ class Outputs:
         self.texts: dict[tuple[str, str], tuple[str, ...]] = {}
         """Each text with where it came from, and the words of the command where it came from one."""
         self.files: dict[Path, int] = {}
-        """Log files elsewhere than in the test's folder, with how far each was read."""
+        """Logs of the programs that the tests of this module started, with how far each was read."""
 
     def note(self, kind: str, secret: object) -> None:
         """A secret was made or used."""
@@ -145,8 +154,9 @@ def _leaks(where: str, text: str, spelled: dict[str, str], strange: dict[str, st
 
 
 def _may_show(words: tuple[str, ...], where: str, kind: str) -> bool:
-    return where == "stdout" and any(
-        shown.kind == kind and set(shown.words.split()) <= set(words) for shown in SHOWN
+    return any(
+        (shown.kind, shown.where) == (kind, where) and set(shown.words.split()) <= set(words)
+        for shown in SHOWN
     )
 
 
@@ -295,7 +305,7 @@ def _watch_programs() -> None:
     def started(self: subprocess.Popen[Any], args: Any, *more: Any, **named: Any) -> None:
         words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
         given = [os.fsdecode(word) for word in words]
-        NOW.put_out("the words of a program", " ".join(given), given)
+        NOW.put_out(WORDS, " ".join(given), given)
         begin(self, args, *more, **named)
 
     @functools.wraps(talk)
@@ -340,15 +350,15 @@ def put_out_logs(folder: Path) -> None:
                 put_out_file(Path(place, name))
 
 
-def put_out_file(path: Path) -> None:
-    """What was added to a log since it was read last."""
+def put_out_file(path: Path, start: int = 0) -> int:
+    """What stands in a log from there on; gives back where it ends now."""
     try:
         with path.open("rb") as file:
-            file.seek(NOW.files.get(path, 0))
+            file.seek(start)
             NOW.put_out(f"the file {path.name}", file.read())
-            NOW.files[path] = file.tell()
+            return file.tell()
     except OSError:
-        return  # it is a folder, or went with what wrote it
+        return start  # it is a folder, or went with what wrote it
 
 
 class Watch:
@@ -356,6 +366,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._later: list[Maker] = list(MAKERS)
+        self._module = Path()
 
     def pytest_configure(self) -> None:
         """Watch from now on."""
@@ -366,8 +377,11 @@ class Watch:
         logging.getLogger().addHandler(_Records())
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self) -> None:
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin anew."""
+        if item.path != self._module:
+            self._module = item.path
+            NOW.files.clear()
         NOW.secrets.clear()
         NOW.texts.clear()
         if self._later:
@@ -384,8 +398,8 @@ class Watch:
             folder = getattr(item, "funcargs", {}).get("tmp_path")
             if isinstance(folder, Path):
                 put_out_logs(folder)
-            for path in list(NOW.files):
-                put_out_file(path)
+            for path, end in NOW.files.items():
+                NOW.files[path] = put_out_file(path, end)
             for name, text in report.sections:
                 if not name.startswith("Captured log"):
                     NOW.put_out(name, text)

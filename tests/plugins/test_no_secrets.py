@@ -99,14 +99,14 @@ def test_a_passphrase_of_several_words_is_known() -> None:
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown.words)
-def test_a_command_that_is_there_to_show_a_secret_may_show_that_kind_on_its_output_alone(
+def test_a_command_that_is_there_to_show_a_secret_may_show_that_kind_in_that_place_alone(
     shown: Shown,
 ) -> None:
     for where, kind, words, leaks in (
-        ("stdout", shown.kind, shown.words, False),
+        (shown.where, shown.kind, shown.words, False),
         ("stderr", shown.kind, shown.words, True),
-        ("stdout", shown.kind, "status", True),
-        ("stdout", "a private key", shown.words, True),
+        (shown.where, shown.kind, "status", True),
+        (shown.where, "a private key", shown.words, True),
     ):
         outputs = Outputs()
         outputs.note(kind, "secret-of-that-kind")
