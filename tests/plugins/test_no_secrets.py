@@ -126,6 +126,18 @@ def test_what_a_maker_makes_is_noted() -> None:
     assert watch_makers([Maker("of nobody", "tacit.no_such_module:make", lambda _given, _made: [])])
 
 
+def test_of_the_log_of_a_program_only_what_is_new_is_read(tmp_path: Path) -> None:
+    log = tmp_path / "hub.txt"
+    log.write_text("what the test before saw\n")
+    end = no_secrets.put_out_file(log)
+    NOW.texts.clear()
+    with log.open("a") as file:
+        file.write("what is new\n")
+    assert no_secrets.put_out_file(log, end) > end
+    assert [text for _where, text in NOW.texts] == ["what is new\n"]
+    assert no_secrets.put_out_file(tmp_path / "gone.log", 7) == 7
+
+
 LEAKING = """
 import asyncio, logging, subprocess, sys
 import pytest
@@ -182,6 +194,12 @@ def test_child_later():
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stderr=subprocess.PIPE)
         await process.communicate()
     asyncio.run(start())
+
+def test_file_of_a_program(tmp_path_factory):
+    from tests.plugins.no_secrets import NOW
+    log = tmp_path_factory.mktemp("beside") / "out"
+    NOW.files[log] = 0
+    log.write_text(TOKEN)
 
 def test_file(tmp_path):
     (tmp_path / "hub").mkdir()
