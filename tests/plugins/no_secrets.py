@@ -77,6 +77,7 @@ SHOWN: Final[tuple[Shown, ...]] = (
         "mcp --print-config --with-token", TOKEN, "it writes the token into the text because it is told to"
     ),
     Shown("join --invite", TOKEN, "the code is spent before the agent begins, and opens nothing then", WORDS),
+    Shown("--cli --method", TOKEN, "the Inspector of MCP is given a token in no other way", WORDS),
     Shown(
         "register --code", ENROLMENT, "the code is spent at once; without the option it is asked for", WORDS
     ),
