@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.plugins import spec_rows
+from tests.plugins import no_secrets, spec_rows
 
 # Before a test module imports the product, which looks for it.
 RECORDER = spec_rows.recorder()
@@ -63,6 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(no_secrets.Watch(), "no_secrets")
     if RECORDER is not None:
         config.pluginmanager.register(RECORDER)
 

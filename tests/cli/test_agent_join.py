@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,8 @@ ME = "anna"
 async def joined(room: Room, folder: Path, *words: str) -> AsyncIterator[Any]:
     """`tacit agent join`, until the block ends."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tacit", "--url", room.url, "--token", room.owner,
-        "agent", "--data", str(folder), "join", *words,
+        sys.executable, "-m", "tacit", "--url", room.url, "agent", "--data", str(folder), "join", *words,
+        env=os.environ | {"TACIT_TOKEN": room.owner},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:

@@ -215,11 +215,13 @@ def test_a_crew_with_worktrees_shows_branches_and_the_person_merges(shell):
 def request(shell, method: str, path: str, body: object = None) -> dict:
     """As the page does it: HTTP with the owner's token."""
     token = (shell.home / "data" / "tacit" / "owner.token").read_text().strip()
-    words = ["curl", "-sS", "-X", method, "-H", f"Authorization: Bearer {token}"]
+    # Read by curl from its input: the words of a program are seen by everybody on the machine.
+    words = ["curl", "-sS", "-X", method, "-H", "@-"]
     words += ["-H", "Content-Type: application/json", "-d", json.dumps(body)] if body is not None else []
     done = subprocess.run(
-        [*words, shell.env["TACIT_URL"] + path], capture_output=True, text=True, check=True, timeout=60
-    )
+        [*words, shell.env["TACIT_URL"] + path],
+        input=f"Authorization: Bearer {token}", capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
     return json.loads(done.stdout)
 
 

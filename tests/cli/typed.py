@@ -57,9 +57,15 @@ def typed(words: tuple[str, ...], environment: dict[str, str], stdin: str = "", 
             raise TimeoutError(f"tacit {' '.join(words)} did not end")
         code = process.exitcode
         process.close()
-        return Done(
+        done = Done(
             code, *(path.read_text(encoding="utf-8") if path.exists() else "" for path in streams[1:])
         )
+        # Not above: what is forked here imports this module too.
+        from tests.plugins.no_secrets import NOW
+
+        NOW.put_out("stdout", done.stdout, words)
+        NOW.put_out("stderr", done.stderr)
+        return done
 
 
 class Started:
@@ -91,6 +97,9 @@ class Started:
         # A daemon is ended with its test process, and may have children: it is no pool's.
         self._process = SERVER.Process(target=_begin, args=given, daemon=True)
         self._process.start()
+        from tests.plugins.no_secrets import NOW
+
+        NOW.files.setdefault(log, 0)
         writing.close()
         self.stdout = None if out else os.fdopen(os.dup(reading.fileno()), encoding="utf-8")
         reading.close()

@@ -16,8 +16,10 @@ from tests.hub.room import WAIT, running
 from tests.ledger.io import faulty
 
 from tacit.base.errors import Refused
+from tacit.cli import doctor
 from tacit.cli.outcome import refused_by_machine
-from tacit.hub.config import HubConfig
+from tacit.cli.session import CliSession
+from tacit.hub.config import HubConfig, Limits
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ async def test_while_commits_fail_it_is_alive_but_not_ready_and_ready_again_when
             refused = await room.append(group, "chat.message", {"text": "hello"})
             assert refused.code == "daemon_unavailable"
             assert (await room.get("/healthz", token=None)).status == 200
-            answer = await room.get("/readyz", token=None)
+            answer = await room.get("/readyz")
             assert answer.status == 503
             assert answer.body["why"][0].startswith("commits fail: ")
             disk.heal()
@@ -53,9 +55,37 @@ async def test_while_commits_fail_it_is_alive_but_not_ready_and_ready_again_when
 
 async def test_with_a_disk_that_is_nearly_full_it_is_not_ready(tmp_path: Path) -> None:
     async with running(tmp_path / "data", least_free_bytes=1 << 62) as room:
-        answer = await room.get("/readyz", token=None)
+        answer = await room.get("/readyz")
         assert answer.status == 503
         assert "nearly full" in answer.body["why"][0]
+
+
+async def test_why_a_hub_is_not_ready_is_told_to_its_owners_token_and_the_bare_state_to_everybody(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path / "data", least_free_bytes=1 << 62) as room:
+        agent = await room.actor(await room.group(), "ann")
+        for token in (None, agent, "tct_of-nobody"):
+            answer = await room.get("/readyz", token=token)
+            assert (answer.status, answer.body) == (503, {"status": "not_ready"})
+        assert "why" in (await room.get("/readyz")).body
+
+
+async def test_the_doctor_tells_why_a_hub_is_not_ready_and_names_no_token(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", least_free_bytes=1 << 62) as room:
+        session = CliSession(given_url=room.url, data=tmp_path / "data")
+        findings = await asyncio.to_thread(doctor.findings, session)
+        (ready,) = [finding for finding in findings if finding.what == "ready"]
+        assert (ready.ok, "nearly full" in ready.found) == (False, True)
+        assert room.owner not in repr(findings)
+
+
+async def test_probes_of_a_hub_that_is_not_ready_count_as_no_failed_sign_ins(tmp_path: Path) -> None:
+    few = Limits(failed_sign_ins_per_second=0.2)
+    async with running(tmp_path / "data", least_free_bytes=1 << 62, limits=few) as room:
+        for _ in range(20):
+            assert (await room.get("/readyz", token=None)).status == 503
+        assert (await room.get("/v1/groups", token="tct_of-nobody")).status == 401
 
 
 LIMITED = """

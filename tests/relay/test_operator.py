@@ -36,3 +36,24 @@ def test_a_certificate_that_is_none(tmp_path):
 @pytest.mark.parametrize("server", ["smtp://x:notaport", "smtp://x:99999", "smtp://[x"])
 def test_a_mail_server_that_is_none(tmp_path, server):
     assert start("--data", tmp_path, "--mail", server) == (1, "bad_mail")
+
+
+def test_a_mail_servers_password_comes_by_the_environment_and_not_on_the_command_line(tmp_path, monkeypatch):
+    server = "smtp://relay:swordfish@x:notaport"
+    words = ["--data", str(tmp_path), "--domain", "x"]
+    refused = CliRunner().invoke(relay, [*words, "--mail", server])
+    assert refused.exit_code == 1
+    assert "TACIT_RELAY_MAIL" in refused.stderr
+    monkeypatch.setenv("TACIT_RELAY_MAIL", server)
+    read = CliRunner().invoke(relay, words)
+    assert read.stderr.startswith("bad_mail: ")
+    assert "TACIT_RELAY_MAIL" not in read.stderr
+    assert "swordfish" not in refused.output + read.output
+
+
+def test_a_password_in_the_public_address_is_refused_and_not_quoted(tmp_path):
+    words = ["--data", str(tmp_path), "--public-url", "https://relay:swordfish@relay.example"]
+    refused = CliRunner().invoke(relay, words)
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("invalid_request: ")
+    assert "swordfish" not in refused.output

@@ -25,6 +25,10 @@ class HubAccess(NamedTuple):
     token: str
     proven_by: bytes | None = None
 
+    def __repr__(self) -> str:
+        """Where alone: token and key stand in no trace."""
+        return f"HubAccess(url={self.url!r})"
+
 
 def proof_key(owner_token: str) -> bytes:
     """The key of a hub's proofs: a program that checks them need not keep the owner's token itself."""

@@ -5,7 +5,7 @@ What is secret stands in no address: those are seen in lists of processes, and e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -23,8 +23,8 @@ class NatsLogin:
     """Who one is: a token of the operator's with a key that signs, or a user with a password."""
 
     user: str = ""
-    password: str = ""
-    jwt: str = ""
+    password: str = field(default="", repr=False)
+    jwt: str = field(default="", repr=False)
     sign: Callable[[bytes], bytes] | None = None
 
 

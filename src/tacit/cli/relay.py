@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import re
 import signal
 import ssl
 from pathlib import Path
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 import uvloop
+from click.core import ParameterSource
 
 from tacit.base import callers
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment, rfc3339
+from tacit.base.shown_addresses import without_secret
 from tacit.cli import relay_parts
 from tacit.cli.clock import TRUST, clock_of, show_clock
 from tacit.cli.outcome import json_option, reported, show
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from tacit.relay.io.jetstream.opening import RelayStream
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_PASSWORD: Final = re.compile(r"://[^/@]*:[^/@]*@")
 _THIS_MACHINE: Final = ("127.0.0.0/8", "::1")
 
 
@@ -68,7 +72,12 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     "--trust", type=click.Path(exists=True, path_type=Path), help="Extra CA for other relays (PEM)."
 )
 @click.option(
-    "--mail", default="log", show_default=True, help="`log`, or smtp(s)://user:password@host?from=A."
+    "--mail",
+    default="log",
+    show_default=True,
+    envvar="TACIT_RELAY_MAIL",
+    show_envvar=True,
+    help="`log`, or smtp(s)://user:password@host?from=A; with a password by the variable alone.",
 )
 @click.option("--open-federation", is_flag=True, help="Talk to every relay that is not denied.")
 @click.option(
@@ -133,8 +142,21 @@ def _serve(*, as_json: bool, **options: Any) -> None:
     settings, stream = _settings(**options), relay_stream(options)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     store, seed = open_node(settings.data, stream, TimeService()) if stream is not None else (None, None)
-    parts = relay_parts.parts(settings.data, public_url=settings.public_url, mail=options["mail"], seed=seed)
+    parts = relay_parts.parts(
+        settings.data, public_url=settings.public_url, mail=_mail(options["mail"]), seed=seed
+    )
     uvloop.run(_run(RelayServer(settings, parts, store), settings, as_json=as_json))
+
+
+def _mail(address: str) -> str:
+    source = click.get_current_context().get_parameter_source("mail")
+    if source is ParameterSource.COMMANDLINE and _PASSWORD.search(address):
+        raise Refused(
+            "bad_mail",
+            "a password on a command line is seen by everybody on this machine: give the address of the mail "
+            "server in the variable TACIT_RELAY_MAIL",
+        )
+    return address
 
 
 def _settings(**options: Any) -> Settings:
@@ -156,7 +178,7 @@ def _settings(**options: Any) -> Settings:
         domain=domain,
         host=host,
         port=port,
-        base_url=(options["public_url"] or "").rstrip("/"),
+        base_url=without_secret(options["public_url"] or "", "--public-url").rstrip("/"),
         limits=Limits(
             packets_per_minute=options["packets_per_minute"],
             burst=options["burst"],

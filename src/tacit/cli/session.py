@@ -20,6 +20,7 @@ import click
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.hub_proof import ADDRESS_FILE, proof_key
 from tacit.base.io.private_file import write_private
+from tacit.base.shown_addresses import without_secret
 from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class CliSession:
     """One run of the command line."""
 
     given_url: str | None = None
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     speaker: str | None = None
     data: Path = field(default_factory=default_data)
     as_json: bool = False
@@ -65,7 +66,8 @@ class CliSession:
     @property
     def url(self) -> str:
         """Where the hub is: as given, as the data folder says, or at a hub's default address."""
-        return (self.given_url or self._noted().get("url") or DEFAULT_URL).rstrip("/")
+        given = self.given_url or self._noted().get("url") or DEFAULT_URL
+        return without_secret(given, "the hub's address").rstrip("/")
 
     def _noted(self) -> dict[str, str]:
         """Where the hub of the data folder said that it listens; empty before its first start."""

@@ -73,7 +73,7 @@ class Item:
 class TurnActivity:
     """The things of one turn, in the order in which they began."""
 
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     left_out: int = 0
     """Things beyond the most that are kept."""

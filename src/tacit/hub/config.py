@@ -87,7 +87,7 @@ class BackupPlan:
     folder: Path
     every_seconds: int = 24 * 3600
     keep: int = 7
-    passphrase: str | None = None
+    passphrase: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import asyncio
 import base64
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from tacit.base.moment import Moment
@@ -75,7 +75,7 @@ class Credential:
 class Issued:
     """A new token, in clear for the only time."""
 
-    token: str
+    token: str = field(repr=False)
     credential: Credential
 
     @property

@@ -96,6 +96,10 @@ class SetWebhook(msgspec.Struct, frozen=True, tag=True, array_like=True):
     secret: str
     version: str
 
+    def __repr__(self) -> str:
+        """Whose webhook: address and secret stand in no trace."""
+        return f"SetWebhook(group_id={self.group_id!r}, session={self.session!r})"
+
 
 class DropWebhook(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Forget it again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from tacit.base.errors import Refused
@@ -30,7 +30,7 @@ _Held = TypeVar("_Held")
 class Opened:
     """What a link gave: a session, and the question that it is about."""
 
-    token: str
+    token: str = field(repr=False)
     question_id: str
 
 

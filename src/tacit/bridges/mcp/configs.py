@@ -8,7 +8,7 @@ actor's name. Texts, not files: nothing is read or written here.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.ledger.codes import invalid
@@ -30,7 +30,7 @@ class ConfigEntry:
     name: str = "tacit"
     command: str = "tacit"
     arguments: tuple[str, ...] = ("mcp",)
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     """Written into the text when given."""
     asks_for_token: bool = True
     """Does the command need the variable? Not when it finds the token by the actor's name."""

@@ -31,7 +31,7 @@ class AgentConfig:
     """Which agent, where, and what its owner allows."""
 
     url: str
-    token: str
+    token: str = field(repr=False)
     name: str
     state: Path
     instructions: str = ""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
 
 FILE: Final = "metrics.token"
+PREFIX: Final = "rmt_"
+"""How a new one begins, so that searches for secrets know it."""
 _BYTES: Final = 24
 
 
@@ -31,7 +33,7 @@ def kept_token(folder: Path, entropy: Entropy) -> str:
         pass
     except (OSError, ValueError) as error:
         raise Unavailable(f"{path} cannot be read: {error}") from None
-    token = b64(entropy.draw(_BYTES))
+    token = PREFIX + b64(entropy.draw(_BYTES))
     try:
         write_private(path, f"{token}\n".encode())
     except OSError as error:

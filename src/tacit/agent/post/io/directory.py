@@ -21,6 +21,7 @@ from tacit.agent.post import rotation
 from tacit.agent.post.io import handshakes, prekeys, purging
 from tacit.agent.post.io.store import OWN_FAULTS, Myself
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.shown_addresses import without_secret
 from tacit.base.visible import visible
 from tacit.seal import identity, pinning, primitives, x3dh
 from tacit.wire import address, guests, records, version
@@ -263,6 +264,7 @@ class Directory:
         out whether the relay has them, and tries again with them if not. `reset` begins the numbers of our
         statements anew, under new keys, with the code of a recovered account.
         """
+        without_secret(relay_url, "the relay's address")
         rotate = rotate or reset
         known = self._store.me() if self._store.has_identity() else None
         if known is not None and known.address != owner:
