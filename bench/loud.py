@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import aiohttp
 import msgspec
 import uvloop
 from bench.loud_hostile import ATTACKS, LEDGER_EVENTS
@@ -35,6 +36,8 @@ from bench.spine.machine import describe
 from bench.spine.plan import percentile
 from bench.spine.processes import RunningHub, scratch, started
 from bench.spine.wire import WebSocket, masked, websocket
+
+from tacit.c2a.negotiation import CAPABILITIES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -50,7 +53,7 @@ PACE: Final = {"append": 40.0, "timeline": 20.0}
 """What the quiet member asks for, how often in a second."""
 WARMING_SECONDS: Final = 1.5
 """From the start of hostile programs until it counts."""
-LAST_SECONDS: Final = 30.0
+LAST_SECONDS: Final = 10.0
 """How long the last answers may take to come."""
 
 
@@ -108,7 +111,10 @@ class Quiet:
     def _answered(self, text: bytes) -> None:
         at = time.perf_counter()
         start = text.index(b'"id":') + 5
-        name, sent = self._sent.pop(int(text[start : text.index(b",", start)]))
+        asked = self._sent.pop(int(text[start : text.index(b",", start)]), None)
+        if asked is None:
+            return  # too late: it was counted as not answered
+        name, sent = asked
         self.waits.took[name].append(at - sent)
         self.waits.refused += b'"error":' in text[: start + 40]
         if not self._sent:
@@ -176,7 +182,8 @@ async def hub_target(folder: Path) -> AsyncIterator[tuple[Target, dict[str, byte
     try:
         running = RunningHub(int(process.url.rpartition(":")[2]), process.process.pid, process.token)
         group_id = str((await running.call("create_group", {"title": "Loud"}))["group_id"])
-        await running.call("add_actor", {"group_id": group_id, "actor_id": "ann"})
+        added = await running.call("add_actor", {"group_id": group_id, "actor_id": "ann"})
+        await attend(process.url, str(added["token"]))
         tokens: list[str] = []
         for name in ("quiet", *(f"loud{number}" for number in range(MOST_HOSTILE))):
             person = await running.call("add_person", {"group_id": group_id, "principal": f"usr:{name}"})
@@ -191,6 +198,23 @@ async def hub_target(folder: Path) -> AsyncIterator[tuple[Target, dict[str, byte
         yield Target(running.port, group_id, tokens[0], tokens[1:]), answers
     finally:
         process.stop()
+
+
+async def attend(url: str, token: str) -> None:
+    """Let an agent's harness be known in the room: from then on everything that is said is read for it."""
+    params = {
+        "protocolVersion": "2026-06-24",
+        "clientInfo": {"name": "bench", "version": "1"},
+        "capabilities": {section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()},
+    }
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(url + "/c2a", headers={"Authorization": f"Bearer {token}"}) as line,
+    ):
+        await line.send_json({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        answer = await line.receive_json()
+        if "result" not in answer:
+            raise RuntimeError(f"the harness was not taken: {answer}")
 
 
 async def fill(running: RunningHub, group_id: str) -> None:

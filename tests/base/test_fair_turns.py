@@ -55,3 +55,23 @@ def test_whoever_leaves_the_line_is_not_called() -> None:
     assert not turns.withdraw("ann", 0)
     turns.done("ann")
     assert list(turns.next()) == [2]
+
+
+def test_heavy_ones_go_one_at_a_time_and_small_ones_of_others_pass_them() -> None:
+    turns: FairTurns[str] = FairTurns(places=9, share=9, most_waiting=9, is_heavy=str.isupper)
+    for owner, ticket in (
+        ("loud", "A"),
+        ("loud", "B"),
+        ("loud", "c"),
+        ("ann", "d"),
+        ("ben", "E"),
+        ("ben", "f"),
+    ):
+        turns.ask(owner, ticket)
+    assert list(turns.next()) == ["A", "d"]
+    turns.done("loud", heavy=True)
+    assert list(turns.next()) == ["E", "f"]
+    turns.done("ben")
+    assert list(turns.next()) == []
+    turns.done("ben", heavy=True)
+    assert list(turns.next()) == ["B", "c"]

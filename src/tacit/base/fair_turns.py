@@ -3,7 +3,8 @@
 There are so many places. Whoever asks waits in its owner's line; places go to owners in rotation, and no
 owner holds more than its share of them at once, so that one that asks without end leaves a place to the
 others. A line has an end: one that is full is refused. The house itself (the empty owner) may hold every
-place.
+place. Of those that are heavy one at a time has a place, whoever's it is; what stands behind a heavy one in
+its owner's line waits with it, and the other lines go on.
 
 Tickets are whatever the caller has for those who wait. Nothing here waits or runs anything.
 """
@@ -14,7 +15,7 @@ from collections import Counter, OrderedDict, deque
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 HOUSE: Final = ""
@@ -23,10 +24,18 @@ HOUSE: Final = ""
 class FairTurns(Generic[T]):
     """Who has a place, and who comes next."""
 
-    def __init__(self, places: int, share: int, most_waiting: int) -> None:
+    def __init__(
+        self,
+        places: int,
+        share: int,
+        most_waiting: int,
+        is_heavy: Callable[[T], bool] = lambda _ticket: False,
+    ) -> None:
         self._places = places
         self._share = share
         self._most = most_waiting
+        self._is_heavy = is_heavy
+        self._has_heavy = False
         self._holding: Counter[str] = Counter()
         self._lines: OrderedDict[str, deque[T]] = OrderedDict()
 
@@ -55,8 +64,9 @@ class FairTurns(Generic[T]):
             del self._lines[owner]
         return True
 
-    def done(self, owner: str) -> None:
-        """Give a place back."""
+    def done(self, owner: str, *, heavy: bool = False) -> None:
+        """Give a place back; `heavy` says what had it."""
+        self._has_heavy = self._has_heavy and not heavy
         self._holding[owner] -= 1
         if not self._holding[owner]:
             del self._holding[owner]
@@ -71,8 +81,11 @@ class FairTurns(Generic[T]):
             ticket = line.popleft()
             if line:
                 self._lines[owner] = line
+            self._has_heavy = self._has_heavy or self._is_heavy(ticket)
             self._holding[owner] += 1
             yield ticket
 
     def _may(self, owner: str) -> bool:
+        if self._has_heavy and self._is_heavy(self._lines[owner][0]):
+            return False
         return owner == HOUSE or self._holding[owner] < self._share

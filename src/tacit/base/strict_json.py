@@ -90,7 +90,7 @@ def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> JsonValue:
         return _slow(data, max_depth)
     if not proved:
         raise Malformed(_REPEATED)
-    # Every level opens a bracket, so few brackets mean little depth; only a suspicious text is looked through.
+    # Every level opens a bracket, so few brackets mean little depth; only a suspicious text is counted.
     if data.count(b"{") + data.count(b"[") > max_depth:
         _refuse_depth(data, max_depth)
     return value

@@ -19,6 +19,7 @@ from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub import browsers, operations, requests, views
 from tacit.hub.caller import reading_for
+from tacit.hub.door_turns import LARGE_BYTES
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import (
@@ -31,8 +32,9 @@ from tacit.hub.doors.http import (
     unauthenticated_answer,
 )
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
-from tacit.ledger.codes import denied, invalid
+from tacit.ledger.codes import denied, invalid, oversized
 from tacit.ledger.commands import Append, Committed, Duplicate
+from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -176,7 +178,8 @@ class Connection:
         try:
             async for message in self._socket:
                 if message.type is WSMsgType.TEXT or message.type is WSMsgType.BINARY:
-                    self._take(message.data)
+                    await self._hub.door.turn(self.owner)
+                    await self._hear(message.data)
                 if self._in_flight >= self._hub.config.limits.in_flight:
                     self._room.clear()
                     await self._room.wait()
@@ -217,7 +220,15 @@ class Connection:
         self._flush()
         await drained(self._request)
 
-    def _take(self, text: str | bytes) -> None:
+    async def _hear(self, text: str | bytes) -> None:
+        """Take a message up; a large one is read in its turn, and what comes behind it waits."""
+        if len(text) < LARGE_BYTES or self.credential is None:
+            self._take(text)
+        else:
+            door, size = self._hub.door, len(text)
+            self._take(text, await door.read(self.owner, size, lambda: _large_call(text)))
+
+    def _take(self, text: str | bytes, read: dict[str, Any] | TacitError | None = None) -> None:
         if self._ended:
             return
         call_id: object = None
@@ -225,7 +236,9 @@ class Connection:
         try:
             if self.credential is None and len(text) > MOST_OF_A_GUEST:
                 raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
-            call = _call(text)
+            call = _call(text) if read is None else read
+            if isinstance(call, TacitError):
+                raise call
             call_id = call.get("id")
             has_id = "id" in call
             if self.credential is not None:
@@ -382,6 +395,25 @@ class Connection:
     def signal(self, name: str, said: dict[str, Any]) -> None:
         """Pass on what is no event."""
         self.notify(name, said)
+
+
+def _large_call(text: str | bytes) -> dict[str, Any] | TacitError:
+    """A large call, or why it is refused: what no event can hold is not read."""
+    try:
+        if len(text) > MAX_EVENT_BYTES:
+            _require_fitting(text)
+        return _call(text)
+    except TacitError as error:
+        return error
+
+
+def _require_fitting(text: str | bytes) -> None:
+    try:
+        size = len(compact(bytes(_raw_data.decode(text).params.data)))
+    except (msgspec.MsgspecError, RecursionError):
+        return  # what is wrong with it says who reads it
+    if size > MAX_EVENT_BYTES:
+        raise oversized()
 
 
 def _call(text: str | bytes) -> dict[str, Any]:
