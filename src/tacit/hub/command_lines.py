@@ -124,8 +124,6 @@ class CommandLines:
     def over(self, waiting: Waiting) -> None:
         """A command has its outcome."""
         self._turns.done(waiting.owner, heavy=waiting.is_heavy)
-        left = self._bytes[waiting.owner] - waiting.size
+        left = self._bytes.pop(waiting.owner, 0) - waiting.size
         if left:
             self._bytes[waiting.owner] = left
-        else:
-            del self._bytes[waiting.owner]

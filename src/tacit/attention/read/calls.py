@@ -16,6 +16,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tacit.attention.read.lexicon import in_any
@@ -35,6 +36,8 @@ _READ: Final = 2_000
 """Characters in which a name is looked for that is not called."""
 _PLACES: Final = 64
 """How many places of one name are looked at in a text: by then it is known whether its bearer is called."""
+_MOST_PLACES: Final = 4_096
+"""How many places of all names: far more than anybody calls, far fewer than a text can hold."""
 _QUOTED: Final = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]|『[^』\n]{1,400}』'
     r"|(?<!\w)['\u2018](?=\S)(?:[^'\u2019\n]|(?<=\w)['\u2019](?=\w)){1,400}(?<=\S)['\u2019](?!\w)"
@@ -155,7 +158,7 @@ def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
     quoted = _reported(prose)
     before = -1
     looked_at: Counter[str] = Counter()
-    for match in roster.mention.finditer(prose):
+    for match in islice(roster.mention.finditer(prose), _MOST_PLACES):
         start, end = match.span()
         name = match.group(1).casefold()
         looked_at[name] += 1
