@@ -5,7 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import pytest
+
+from tacit.base.errors import Refused
+from tacit.hub import operations
 from tacit.hub.door_turns import LARGE_BYTES, DoorTurns, Places
+from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 
 async def goes(count: int) -> None:
@@ -64,3 +69,13 @@ async def test_a_large_text_is_read_beside_the_loop_and_one_at_a_time() -> None:
     threads = await asyncio.gather(*(door.read(f"m{number}", LARGE_BYTES, read) for number in range(8)))
     assert here not in threads
     assert set(most) == {1}
+
+
+def test_data_that_no_event_can_hold_is_refused_before_it_is_read() -> None:
+    def look(body: bytes) -> None:
+        operations.require_fitting(len(body), lambda: operations.data_as_sent(body))
+
+    with pytest.raises(Refused, match="larger than 256 KiB"):
+        look(b'{"data":{"twice":1,"twice":2,"text":"%b"}}' % (b"x" * MAX_EVENT_BYTES))
+    look(b'{"data":{' + b" " * MAX_EVENT_BYTES + b'"text":"x"}}')
+    look(b"[" * (MAX_EVENT_BYTES + 1))

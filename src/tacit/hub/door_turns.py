@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 IN_ONE_GO: Final = 32
 """How many messages are taken up in one go of the loop."""
+PIECES_IN_ONE_GO: Final = 4
+"""How many pieces of files are hashed and written in one go: each takes as long as several messages."""
 LARGE_BYTES: Final = 32 * 1024
 """From this size on a text is read beside the loop."""
 BODIES_AT_ONCE: Final = 16
@@ -109,6 +111,7 @@ class DoorTurns:
 
     def __init__(self, in_one_go: int = IN_ONE_GO) -> None:
         self._goes = _Goes(in_one_go)
+        self._pieces = _Goes(PIECES_IN_ONE_GO)
         self._large = Places(1, 1)
         self.bodies = Places(_ANY, BODIES_AT_ONCE)
         """Large bodies that are on their way."""
@@ -118,6 +121,10 @@ class DoorTurns:
     async def turn(self, owner: str) -> None:
         """Return when this credential may have its next message taken up; at once when nobody is loud."""
         await self._goes.take(owner)
+
+    async def piece(self, owner: str) -> None:
+        """Return when this credential may have its next piece of a file written."""
+        await self._pieces.take(owner)
 
     async def read(self, owner: str, size: int, read: Callable[[], T]) -> T:
         """Read a text of this size: a large one beside the loop, in its turn."""

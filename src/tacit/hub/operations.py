@@ -34,6 +34,8 @@ from tacit.ledger.references import blob_paths
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.ledger.io.reader import Reader
@@ -501,12 +503,12 @@ def data_as_sent(raw: bytes) -> bytes:
     return compact(bytes(_as_sent.decode(raw).data))
 
 
-def require_fitting(raw: bytes) -> None:
-    """Refuse a body whose `data` no event can hold, before anything of it is made."""
-    if len(raw) <= MAX_EVENT_BYTES:
+def require_fitting(length: int, data_of: Callable[[], bytes]) -> None:
+    """Refuse a request of this length whose `data` no event can hold, before anything of it is made."""
+    if length <= MAX_EVENT_BYTES:
         return
     try:
-        size = len(data_as_sent(raw))
+        size = len(data_of())
     except (msgspec.MsgspecError, RecursionError):
         return  # what is wrong with it says who reads it
     if size > MAX_EVENT_BYTES:

@@ -134,7 +134,7 @@ class WriterLink:
     # -- out
 
     def submit(self, command: Command, done: Done) -> None:
-        """Queue a command; it leaves at once when the writer has nothing to do, else with all of this tick."""
+        """Queue a command; it leaves at once when the writer is idle, else with everything of this tick."""
         if self._is_closing or self._given_up:
             raise Unavailable("the store is closing" if self._is_closing else "the store's writer has died")
         is_idle = not self._callers

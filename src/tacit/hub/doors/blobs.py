@@ -52,7 +52,7 @@ async def _receive(hub: Hub, request: web.Request, owner: str) -> Stored:
 async def _written(hub: Hub, incoming: Incoming, request: web.Request, owner: str) -> Stored:
     limits = hub.config.limits
     async for piece in pieces(request, limits, limits.blob_bytes):
-        await hub.door.turn(owner)
+        await hub.door.piece(owner)
         incoming.write(piece)
     async with hub.door.files.one(owner):
         return await asyncio.to_thread(incoming.finish)

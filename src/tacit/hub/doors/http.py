@@ -161,7 +161,7 @@ def _read_body(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def _read_append(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    operations.require_fitting(raw)
+    operations.require_fitting(len(raw), lambda: operations.data_as_sent(raw))
     return operations.body_of(raw), {"raw": operations.data_as_sent(raw)}
 
 

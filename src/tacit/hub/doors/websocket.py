@@ -32,9 +32,8 @@ from tacit.hub.doors.http import (
     unauthenticated_answer,
 )
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
-from tacit.ledger.codes import denied, invalid, oversized
+from tacit.ledger.codes import denied, invalid
 from tacit.ledger.commands import Append, Committed, Duplicate
-from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -266,7 +265,7 @@ class Connection:
     def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
         request: requests.Append = typed(params, requests.Append, strict=True)
         credential = self._hinted(request.by)
-        raw = compact(bytes(_raw_data.decode(text).params.data))
+        raw = _data_as_sent(text)
         wanted = operations.submission(credential, request, raw)
         self._hub.ledger.submit(Append(wanted), self._answerer(call_id, answer=answer))
         self._in_flight += 1
@@ -400,20 +399,14 @@ class Connection:
 def _large_call(text: str | bytes) -> dict[str, Any] | TacitError:
     """A large call, or why it is refused: what no event can hold is not read."""
     try:
-        if len(text) > MAX_EVENT_BYTES:
-            _require_fitting(text)
+        operations.require_fitting(len(text), lambda: _data_as_sent(text))
         return _call(text)
     except TacitError as error:
         return error
 
 
-def _require_fitting(text: str | bytes) -> None:
-    try:
-        size = len(compact(bytes(_raw_data.decode(text).params.data)))
-    except (msgspec.MsgspecError, RecursionError):
-        return  # what is wrong with it says who reads it
-    if size > MAX_EVENT_BYTES:
-        raise oversized()
+def _data_as_sent(text: str | bytes) -> bytes:
+    return compact(bytes(_raw_data.decode(text).params.data))
 
 
 def _call(text: str | bytes) -> dict[str, Any]:
