@@ -75,3 +75,39 @@ def test_heavy_ones_go_one_at_a_time_and_small_ones_of_others_pass_them() -> Non
     assert list(turns.next()) == []
     turns.done("ben", heavy=True)
     assert list(turns.next()) == ["B", "c"]
+
+
+def test_whoever_took_little_comes_before_whoever_took_much() -> None:
+    turns: FairTurns[str] = FairTurns(places=1, share=1, most_waiting=10)
+    for owner in ("greedy", "greedy", "costly", "costly"):
+        turns.ask(owner, owner)
+    assert list(turns.next()) == ["greedy"]
+    turns.ask("ann", "ann")
+    turns.done("greedy", cost=5.0)
+    assert list(turns.next()) == ["costly"]
+    turns.done("costly", cost=5.0)
+    for _ in range(4):
+        assert list(turns.next()) == ["ann"]
+        turns.done("ann", cost=1.0)
+        turns.ask("ann", "ann")
+    assert list(turns.next()) == ["ann"]
+    turns.done("ann", cost=1.0)
+    turns.ask("ann", "ann")
+    assert list(turns.next()) == ["greedy"]
+
+
+def test_whoever_comes_late_does_not_catch_up_on_the_others() -> None:
+    turns: FairTurns[str] = FairTurns(places=1, share=1, most_waiting=10)
+    for _ in range(9):
+        turns.ask("busy", "busy")
+    for _ in range(5):
+        assert list(turns.next()) == ["busy"]
+        turns.done("busy", cost=1.0)
+    for _ in range(3):
+        turns.ask("late", "late")
+    order: list[str] = []
+    for _ in range(4):
+        [owner] = turns.next()
+        order.append(owner)
+        turns.done(owner, cost=1.0)
+    assert order.count("late") == 2
