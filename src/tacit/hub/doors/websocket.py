@@ -66,6 +66,11 @@ class _Call(msgspec.Struct, frozen=True):
     params: _Params = _Params()
 
 
+class _Named(msgspec.Struct, frozen=True):
+    id: str | int | float | None = None
+
+
+_named: Final = msgspec.json.Decoder(_Named)
 _raw_data: Final = msgspec.json.Decoder(_Call)
 
 
@@ -237,6 +242,7 @@ class Connection:
                 raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
             call = _call(text) if read is None else read
             if isinstance(call, TacitError):
+                call_id = _id_of(text)
                 raise call
             call_id = call.get("id")
             has_id = "id" in call
@@ -403,6 +409,14 @@ def _large_call(text: str | bytes) -> dict[str, Any] | TacitError:
         return _call(text)
     except TacitError as error:
         return error
+
+
+def _id_of(text: str | bytes) -> str | float | None:
+    """The id of a call that is refused unread, so that its sender hears which one it was."""
+    try:
+        return _named.decode(text).id
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def _data_as_sent(text: str | bytes) -> bytes:
