@@ -7,7 +7,7 @@ JOBS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-agent bench-cli bench-readers bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
+  bench-drivers bench-agent bench-cli bench-readers bench-loud bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -112,6 +112,9 @@ bench-cli: setup
 
 bench-readers: setup
 	$(PY) -m bench.readers $(ARGS)
+
+bench-loud: setup
+	$(PY) -m bench.loud $(ARGS)
 
 bench-keys: setup
 	$(PY) -m bench.keys $(ARGS)

@@ -42,6 +42,24 @@ async def test_a_timeline_is_read_back_and_forth_and_says_where_it_starts_and_en
     assert first["rows"][0]["event"]["kind"] == "group.create"
 
 
+async def test_a_timeline_of_large_messages_ends_early_and_says_that_there_is_more(room: Room) -> None:
+    group = await room.group()
+    large = "x" * 200_000
+    for number in range(8):
+        await room.say(group, f"{number}{large}")
+    page = await rows(room, group, limit=50)
+    assert [text[0] for text in texts(page)] == ["5", "6", "7"]
+    assert (page["starts"], page["ends"]) == (False, True)
+    before = await rows(room, group, limit=50, before_seq=page["rows"][0]["event"]["seq"])
+    assert [text[0] for text in texts(before)] == ["2", "3", "4"]
+    after = await rows(room, group, limit=50, after_seq=before["rows"][0]["event"]["seq"])
+    assert [text[0] for text in texts(after)] == ["3", "4", "5"]
+    assert (after["starts"], after["ends"]) == (False, False)
+    around = await rows(room, group, limit=50, around_seq=page["rows"][0]["event"]["seq"])
+    assert [text[0] for text in texts(around)] == ["2", "3", "4", "5", "6", "7"]
+    assert (around["starts"], around["ends"]) == (False, False)
+
+
 async def test_a_row_carries_reactions_acknowledgements_replies_and_what_it_answers(room: Room) -> None:
     group = await room.group()
     ada = await room.actor(group, "ada")

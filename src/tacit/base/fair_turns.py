@@ -1,9 +1,11 @@
 """Turns at something scarce, shared fairly between those who ask, however much each of them asks.
 
-There are so many places. Whoever asks waits in its owner's line; places go to owners in rotation, and no
+There are so many places. Whoever asks waits in its owner's line; places go to owners in rotation, first to
+those whose turns have cost the least, where a cost is said: whoever comes new begins where the others are. No
 owner holds more than its share of them at once, so that one that asks without end leaves a place to the
 others. A line has an end: one that is full is refused. The house itself (the empty owner) may hold every
-place.
+place. Of those that are heavy one at a time has a place, whoever's it is; what stands behind a heavy one in
+its owner's line waits with it, and the other lines go on.
 
 Tickets are whatever the caller has for those who wait. Nothing here waits or runs anything.
 """
@@ -14,7 +16,7 @@ from collections import Counter, OrderedDict, deque
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 HOUSE: Final = ""
@@ -23,11 +25,22 @@ HOUSE: Final = ""
 class FairTurns(Generic[T]):
     """Who has a place, and who comes next."""
 
-    def __init__(self, places: int, share: int, most_waiting: int) -> None:
+    def __init__(
+        self,
+        places: int,
+        share: int,
+        most_waiting: int,
+        is_heavy: Callable[[T], bool] = lambda _ticket: False,
+    ) -> None:
         self._places = places
         self._share = share
         self._most = most_waiting
+        self._is_heavy = is_heavy
+        self._has_heavy = False
         self._holding: Counter[str] = Counter()
+        self._spent: dict[str, float] = {}
+        """What the turns of each owner have cost; one that came later began at what they had cost by then."""
+        self._reached = 0.0
         self._lines: OrderedDict[str, deque[T]] = OrderedDict()
 
     @property
@@ -42,6 +55,7 @@ class FairTurns(Generic[T]):
             return False
         if line is None:
             line = self._lines[owner] = deque()
+            self._spent[owner] = max(self._spent.get(owner, 0.0), self._reached)
         line.append(ticket)
         return True
 
@@ -55,24 +69,34 @@ class FairTurns(Generic[T]):
             del self._lines[owner]
         return True
 
-    def done(self, owner: str) -> None:
-        """Give a place back."""
+    def done(self, owner: str, *, heavy: bool = False, cost: float = 0.0) -> None:
+        """Give a place back; `heavy` says what had it, and `cost` for how long."""
+        if owner != HOUSE:
+            self._spent[owner] = self._spent.get(owner, 0.0) + cost
+        self._has_heavy = self._has_heavy and not heavy
         self._holding[owner] -= 1
         if not self._holding[owner]:
             del self._holding[owner]
+        if not self._lines and not self._holding:
+            self._spent.clear()
+            self._reached = 0.0
 
     def next(self) -> Iterator[T]:
         """Those whose turn has come."""
         while self._holding.total() < self._places:
-            owner = next((one for one in self._lines if self._may(one)), None)
+            owner = min(filter(self._may, self._lines), key=lambda owner: self._spent[owner], default=None)
             if owner is None:
                 return
+            self._reached = max(self._reached, self._spent[owner])
             line = self._lines.pop(owner)
             ticket = line.popleft()
             if line:
                 self._lines[owner] = line
+            self._has_heavy = self._has_heavy or self._is_heavy(ticket)
             self._holding[owner] += 1
             yield ticket
 
     def _may(self, owner: str) -> bool:
+        if self._has_heavy and self._is_heavy(self._lines[owner][0]):
+            return False
         return owner == HOUSE or self._holding[owner] < self._share

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from tacit.attention.commands import CallTool
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import Stopping
 from tacit.c2a.signals import signal_of
+from tacit.hub.command_lines import CommandLines
 from tacit.hub.quotas import CAUSED, CLAIM, CLAIMING, NOTE, Charge, charged, sort_of_call
 from tacit.hub.wakefulness import AWAKE_SECONDS, GLANCE_SECONDS, Wakefulness
 from tacit.ledger.commands import (
@@ -36,6 +38,7 @@ from tacit.ledger.principal import SYSTEM, USER
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 
+    from tacit.hub.command_lines import Waiting
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
     from tacit.hub.quotas import Quotas
@@ -72,6 +75,7 @@ class AsyncLedger:
 
     def __init__(self, store: Store, live: Live, metrics: Metrics, turns: Turns) -> None:
         self.turns = turns
+        self.lines = CommandLines()
         self.quotas: Quotas | None = None
         self.store = store
         self._transport = store.transport
@@ -144,7 +148,11 @@ class AsyncLedger:
     def _answer(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         for done, outcome in zip(callers, outcomes, strict=True):
             done(outcome)
-        self._open -= len(callers)
+        self._answered(len(callers))
+        self._hand_on()
+
+    def _answered(self, count: int) -> None:
+        self._open -= count
         if not self._open:
             self._settled.set()
 
@@ -246,8 +254,22 @@ class AsyncLedger:
             self._within(command.group_id, Charge(command.session, 0, sort))
         if self.awake is not None:
             self._awaken_soon(self.awake, command)
-        self._transport.submit(command, done)
+        self.lines.ask(command, done)
         self.expect_one()
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Hand the writer the commands whose turn has come."""
+        for waiting in self.lines.next():
+            try:
+                self._transport.submit(waiting.command, partial(self._over, waiting))
+            except Unavailable as fault:
+                self._over(waiting, fault)
+                self._answered(1)
+
+    def _over(self, waiting: Waiting, outcome: Outcome) -> None:
+        self.lines.over(waiting)
+        waiting.done(outcome)
 
     def _require(self, wanted: Submission) -> None:
         if wanted.by == USER:

@@ -15,8 +15,10 @@ from tacit.base.moment import SECOND, Moment
 from tacit.hub import browsers
 from tacit.hub.all_links import AllLinks
 from tacit.hub.async_ledger import AsyncLedger
+from tacit.hub.command_lines import CommandLines
 from tacit.hub.credentials import LOCAL, Credential, Registry, Stored, digest, new_token, stored
 from tacit.hub.crew import Crew
+from tacit.hub.door_turns import DoorTurns
 from tacit.hub.host.activities import CARD_BYTES, Activities, within
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
@@ -136,6 +138,7 @@ class Hub:
         self.crew = Crew(self)
         self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
         self.agent = PersonalAgent(config.agent, config.data / "agent.log", self._agent_changed)
+        self.door = DoorTurns()
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
         self.sign_in_rate = RateLimit(
             limits.failed_sign_ins_per_second, limits.failed_sign_ins_per_second * 6, "failed sign-ins"
@@ -164,6 +167,7 @@ class Hub:
         nodes.on_free = lambda: self._see_to(partial(self._adopt, nodes))
         self.host.acts = nodes.holds
         self.ledger.awake = Wakefulness()
+        self.ledger.lines = CommandLines(bounded=False)
         self.rate.nodes = self.sign_in_rate.nodes = neighbours.count
         self.all_links.inquiries = neighbours.inquiries
         self.activities.inquiries = neighbours.inquiries

@@ -23,10 +23,10 @@ from tacit.c2a.negotiation import VERSIONS
 from tacit.hub import requests, speech, views
 from tacit.hub.sign_in_links import MARK
 from tacit.hub.sign_in_links import PREFIX as LINK
-from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.codes import denied, invalid, missing, oversized
 from tacit.ledger.commands import BlobShare, Duplicate, RevokeCredential
 from tacit.ledger.cursor import Selection, selection
-from tacit.ledger.envelope import decode
+from tacit.ledger.envelope import MAX_EVENT_BYTES, decode
 from tacit.ledger.principal import USER, require_actor_id, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data
@@ -34,6 +34,8 @@ from tacit.ledger.references import blob_paths
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.ledger.io.reader import Reader
@@ -499,6 +501,18 @@ _as_sent: Final = msgspec.json.Decoder(_Body)
 def data_as_sent(raw: bytes) -> bytes:
     """The `data` of a body that `body_of` accepted, without white space and otherwise as it was written."""
     return compact(bytes(_as_sent.decode(raw).data))
+
+
+def require_fitting(length: int, data_of: Callable[[], bytes]) -> None:
+    """Refuse a request of this length whose `data` no event can hold, before anything of it is made."""
+    if length <= MAX_EVENT_BYTES:
+        return
+    try:
+        size = len(data_of())
+    except (msgspec.MsgspecError, RecursionError):
+        return  # what is wrong with it says who reads it
+    if size > MAX_EVENT_BYTES:
+        raise oversized()
 
 
 def body_of(raw: bytes) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Running(Protocol[T]):
 
 
 class Turns:
-    """Places to read in, shared fairly between credentials."""
+    """Places to read in, shared fairly between credentials: by how long their reads take."""
 
     def __init__(self, places: int, most_waiting: int, seconds: float) -> None:
         self._turns: FairTurns[asyncio.Future[None]] = FairTurns(places, max(1, places - 1), most_waiting)
@@ -103,18 +103,20 @@ class Turns:
             self._over(owner)
             raise
         self._running[running] = None
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
 
         def ended(outcome: asyncio.Future[T]) -> None:
             self._running.pop(running, None)
             if not outcome.cancelled():
                 outcome.exception()  # seen, whether or not anybody still waits for it
-            self._over(owner)
+            self._over(owner, loop.time() - begun)
 
         running.ended.add_done_callback(ended)
         return running
 
-    def _over(self, owner: str) -> None:
-        self._turns.done(owner)
+    def _over(self, owner: str, cost: float = 0.0) -> None:
+        self._turns.done(owner, cost=cost)
         self._give()
 
     def _give(self) -> None:

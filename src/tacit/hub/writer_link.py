@@ -134,13 +134,16 @@ class WriterLink:
     # -- out
 
     def submit(self, command: Command, done: Done) -> None:
-        """Queue a command; it leaves with everything else of this tick."""
+        """Queue a command; it leaves at once when the writer is idle, else with everything of this tick."""
         if self._is_closing or self._given_up:
             raise Unavailable("the store is closing" if self._is_closing else "the store's writer has died")
-        if not self._commands:
+        is_idle = not self._callers
+        if not is_idle and not self._commands:
             self._running().call_soon(self._flush)
         self._commands.append(command)
         self._callers.append(done)
+        if is_idle:
+            self._flush()
 
     def _flush(self) -> None:
         if self._commands and self._socket is not None:

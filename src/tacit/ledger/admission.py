@@ -16,7 +16,7 @@ from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.base.strict_json import canonical
 from tacit.ledger import rules
-from tacit.ledger.codes import denied, invalid
+from tacit.ledger.codes import denied, invalid, oversized
 from tacit.ledger.envelope import MAX_EVENT_BYTES, data_of, decode
 from tacit.ledger.kinds import CONCERNS, EXTENSION, KINDS, PROFILES, require_writer, rule_for
 from tacit.ledger.principal import ACTOR, SYSTEM
@@ -80,9 +80,7 @@ def admit(
         return Admitted(submission.data, submission.raw, OWN_RECORD)
     rule = rule_for(submission.kind, settings.profiles)
     if len(submission.raw) > MAX_EVENT_BYTES:
-        raise invalid(
-            "data is larger than 256 KiB; put large content into a blob", "CCCS-020", reason="too_large"
-        )
+        raise oversized()
     body = shape(submission.data, rule.model, rule.row)
     writer = group.member_kind(submission.by)
     if writer is None:

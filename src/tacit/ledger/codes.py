@@ -49,6 +49,13 @@ def invalid(message: str, row: str, **details: object) -> Refused:
     return Refused("invalid_request", message, row=row, details=details)
 
 
+def oversized() -> Refused:
+    """A refusal of data that no event can hold."""
+    return invalid(
+        "data is larger than 256 KiB; put large content into a blob", "CCCS-020", reason="too_large"
+    )
+
+
 def denied(message: str, row: str, **details: object) -> Refused:
     """The principal may not do this."""
     return Refused("permission_denied", message, row=row, details=details)

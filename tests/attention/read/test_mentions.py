@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tacit.attention import Agent, Person, Roster, decide
-from tacit.attention.read.mentions import declared, in_text, target_of
+from tacit.attention.read.calls import CalledName, CallStrength
+from tacit.attention.read.mentions import declared, in_text, target_of, without_names
 from tacit.attention.read.prose import prose
 from tests.attention.world import ROSTER, event, lead_gets
 
@@ -187,6 +188,23 @@ def test_a_name_does_not_turn_thanks_into_a_request(text: str) -> None:
 
 
 @pytest.mark.spec("C2A-209")
+def test_who_is_called_behind_a_thousand_calls_of_another_is_heard() -> None:
+    assert len(names("@lead " * 1_000)) < 100
+    assert set(names("@lead " * 1_000 + "@deploy")) == {"lead", "deploy"}
+    assert set(names("@lead " * 40_000 + "@deploy")) == {"lead"}
+
+
+def test_names_are_taken_out_where_they_stand() -> None:
+    called = [CalledName(3, 5, "b", CallStrength.SIGNED), CalledName(0, 2, "a", CallStrength.SIGNED)]
+    assert without_names("@a @b thanks", called) == "    thanks"
+    assert without_names("thanks", []) == "thanks"
+
+
+def test_a_name_in_any_of_many_quotations_is_not_called() -> None:
+    assert names('she said "see @lead" and "ask @deploy", so what?') == []
+    assert names('"a" and "b" and @lead and "c"') == ["lead"]
+
+
 def test_ids_in_to_and_declared_mentions_count_as_names() -> None:
     assert lead_gets(event("look", to=["lead", "worker"])).directedness == "to_me"
     assert lead_gets(event("look", by="worker", mentions=["agent:lead"])).directedness == "to_me"

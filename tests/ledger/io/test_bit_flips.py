@@ -169,7 +169,7 @@ def test_a_screen_shows_the_rest_around_a_damaged_event_and_to_each_what_is_thei
         def read(reader: Reader) -> tuple[list[int], tuple[int, ...]]:
             reader.begin()
             start = group.last_seq + 1 if back else 0
-            events = stretch(reader, group, principal, places[name], start=start, back=back, limit=500)
+            events, _ = stretch(reader, group, principal, places[name], start=start, back=back, limit=500)
             return [row.event.seq for row in rows(reader, group, principal, events)], reader.left_out
 
         try:

@@ -13,7 +13,10 @@ only where a mark says so.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tacit.attention.read.lexicon import in_any
@@ -31,6 +34,10 @@ _LED: Final = 40
 """Characters before a name that say whether it is called."""
 _READ: Final = 2_000
 """Characters in which a name is looked for that is not called."""
+_PLACES: Final = 64
+"""How many places of one name are looked at in a text: by then it is known whether its bearer is called."""
+_MOST_PLACES: Final = 4_096
+"""How many places of all names: far more than anybody calls, far fewer than a text can hold."""
 _QUOTED: Final = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]|『[^』\n]{1,400}』'
     r"|(?<!\w)['\u2018](?=\S)(?:[^'\u2019\n]|(?<=\w)['\u2019](?=\w)){1,400}(?<=\S)['\u2019](?!\w)"
@@ -150,16 +157,27 @@ def without_any_name(prose: str, roster: Roster) -> str:
 def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
     quoted = _reported(prose)
     before = -1
-    for match in roster.mention.finditer(prose):
+    looked_at: Counter[str] = Counter()
+    for match in islice(roster.mention.finditer(prose), _MOST_PLACES):
         start, end = match.span()
+        name = match.group(1).casefold()
+        looked_at[name] += 1
+        if looked_at[name] > _PLACES:
+            continue
         if prose[start - 1 : start] in {"/", "+"} and before != start - 1:
             continue  # a path, not a row of names
-        if any(one <= start < other for one, other in quoted) or _is_annotation(prose, match, roster):
+        if _is_within(quoted, start) or _is_annotation(prose, match, roster):
             continue
         before = end
         led = prose[max(0, start - _LED) : start]
         if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(led) or _TOLD_BEFORE.search(led)):
             yield CalledName(start, end, match.group(1), CallStrength.SIGNED)
+
+
+def _is_within(spans: list[tuple[int, int]], place: int) -> bool:
+    """Does a place lie in one of these spans, which stand in order?"""
+    at = bisect_right(spans, place, key=lambda span: span[0])
+    return at > 0 and place < spans[at - 1][1]
 
 
 def _is_annotation(prose: str, match: re.Match[str], roster: Roster) -> bool:
@@ -181,10 +199,7 @@ def _reported(prose: str) -> list[tuple[int, int]]:
     if not any(sign in prose for sign in _QUOTES):
         return []
     found = [match.span() for match in _QUOTED.finditer(prose)]
-    outside = prose
-    for start, end in reversed(found):
-        outside = outside[:start] + outside[end:]
-    return found if _WORD.search(outside) else []
+    return found if _WORD.search(_QUOTED.sub("", prose)) else []
 
 
 def _opening(prose: str, roster: Roster) -> list[CalledName]:

@@ -61,9 +61,12 @@ def _word(written: str, roster: Roster) -> str:
 
 def without_names(prose: str, called: Iterable[CalledName]) -> str:
     """The prose without the names that it calls: "Lead, thanks" and "thanks, lead" are both just thanks."""
-    for one in sorted(called, reverse=True):
-        prose = f"{prose[: one.start]} {prose[one.end :]}"
-    return prose
+    pieces: list[str] = []
+    at = 0
+    for call in sorted(called):
+        pieces.append(prose[at : call.start])
+        at = max(at, call.end)
+    return " ".join([*pieces, prose[at:]])
 
 
 def declared(mentions: object) -> list[str]:

@@ -25,7 +25,6 @@ from tacit.ledger.codes import denied
 from tacit.ledger.commands import RecordBlob
 
 if TYPE_CHECKING:
-    from tacit.hub.config import Limits
     from tacit.hub.hub import Hub
     from tacit.ledger.io.blobs import Incoming, Stored
 
@@ -36,11 +35,11 @@ SAFE: Final = frozenset(
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}\Z")
 
 
-async def _receive(hub: Hub, request: web.Request) -> Stored:
+async def _receive(hub: Hub, request: web.Request, owner: str) -> Stored:
     try:
         incoming = hub.store.blobs.incoming()
         try:
-            return await _written(incoming, request, hub.config.limits)
+            return await _written(hub, incoming, request, owner)
         except BaseException:
             incoming.abandon()
             raise
@@ -50,10 +49,13 @@ async def _receive(hub: Hub, request: web.Request) -> Stored:
         raise Unavailable(f"the blob cannot be stored now ({type(error).__name__})") from error
 
 
-async def _written(incoming: Incoming, request: web.Request, limits: Limits) -> Stored:
+async def _written(hub: Hub, incoming: Incoming, request: web.Request, owner: str) -> Stored:
+    limits = hub.config.limits
     async for piece in pieces(request, limits, limits.blob_bytes):
+        await hub.door.piece(owner)
         incoming.write(piece)
-    return await asyncio.to_thread(incoming.finish)
+    async with hub.door.files.one(owner):
+        return await asyncio.to_thread(incoming.finish)
 
 
 async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
@@ -67,7 +69,7 @@ async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
         if hub.ledger.quotas is not None:
             hub.ledger.quotas.require_blob(credential.principal, *kept)
         mime = request.content_type.lower()
-        stored = await _receive(hub, request)
+        stored = await _receive(hub, request, credential.token_id)
 
         kind = mime if _MIME.match(mime) else "application/octet-stream"
         record = RecordBlob(group.group_id, stored.sha256, stored.size, kind, credential.principal)

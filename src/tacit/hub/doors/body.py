@@ -67,6 +67,12 @@ def _unpacking(request: web.Request) -> _Unpacking | None:
     return _Unpacking(_WINDOWS[coding])
 
 
+def is_small(request: web.Request, bytes_: int) -> bool:
+    """Does its head promise a body of fewer bytes than these, as it is?"""
+    length = request.content_length
+    return length is not None and length < bytes_ and hdrs.CONTENT_ENCODING not in request.headers
+
+
 async def _received(request: web.Request, seconds: float) -> AsyncIterator[bytes]:
     """The bytes on the wire, as long as they keep coming."""
     until = asyncio.get_running_loop().time() + seconds

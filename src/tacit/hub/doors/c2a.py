@@ -150,6 +150,7 @@ async def _listen(
         except TacitError:
             # A flood is slowed down, not cut: what it says next is read a little later.
             await asyncio.sleep(0.05)
+        await hub.door.turn(credential.token_id)
         await conversation.receive(message.data)
 
 
@@ -172,6 +173,7 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
     try:
         credential = credential_of(hub, request)
         group_id, session = session_of(credential)
+        await hub.door.turn(credential.token_id)
         body = await whole(request, hub.config.limits)
     except Unauthenticated:
         return unauthenticated_answer()

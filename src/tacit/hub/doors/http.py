@@ -18,8 +18,9 @@ from tacit.base.io.http_runner import leaving, proved
 from tacit.hub import browsers, operations
 from tacit.hub.caller import Caller, reading_for
 from tacit.hub.config import is_loopback
+from tacit.hub.door_turns import LARGE_BYTES
 from tacit.hub.doors.answers import failure, status_of
-from tacit.hub.doors.body import whole
+from tacit.hub.doors.body import is_small, whole
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import reason_and_place
 
@@ -123,13 +124,15 @@ class HttpDoor:
             try:
                 # Who asks comes before what is asked; only under local trust may the body itself say it.
                 credential = credential_of(self._hub, request)
-                raw = await whole(request, self._hub.config.limits) if in_body else b""
-                given = operations.body_of(raw) if in_body else query_of(request, operation.params)
+                await self._hub.door.turn(credential.token_id)
+                if in_body:
+                    given, kept = await self._body(request, operation, credential.token_id)
+                else:
+                    given, kept = query_of(request, operation.params), {}
                 if isinstance(by := given.get("by"), str):
                     credential = self._hub.as_hinted(credential, by)
                 given.update(dict(request.match_info))
                 params = typed(given, operation.params, strict=in_body)
-                kept = {"raw": operations.data_as_sent(raw)} if operation.name == "append" else {}
                 result = await self._hub.run(operation.name, operation.run, credential, params, **kept)
             except Unauthenticated:
                 return unauthenticated_answer()
@@ -139,6 +142,27 @@ class HttpDoor:
             return json_answer(result, _status(operation, result))
 
         return handle
+
+    async def _body(
+        self, request: web.Request, operation: Operation, owner: str
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """The body's members, and of an append its data as it was sent."""
+        door, limits = self._hub.door, self._hub.config.limits
+        read = _read_append if operation.name == "append" else _read_body
+        if is_small(request, LARGE_BYTES):
+            return read(await whole(request, limits))
+        async with door.bodies.one(owner):
+            raw = await whole(request, limits)
+            return await door.read(owner, len(raw), lambda: read(raw))
+
+
+def _read_body(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    return operations.body_of(raw), {}
+
+
+def _read_append(raw: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    operations.require_fitting(len(raw), lambda: operations.data_as_sent(raw))
+    return operations.body_of(raw), {"raw": operations.data_as_sent(raw)}
 
 
 def _status(operation: Operation, result: object) -> int:

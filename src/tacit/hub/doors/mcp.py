@@ -84,6 +84,7 @@ class McpDoor:
             else:
                 group_id, session = session_of(credential)
                 name, caller = ROOM, HubTools(self._hub, group_id, session)
+            await self._hub.door.turn(credential.token_id)
             body = await whole(request, self._hub.config.limits)
             manager = await self._opened(name)
             if isinstance(caller, HubTools):

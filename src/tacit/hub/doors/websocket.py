@@ -19,6 +19,7 @@ from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub import browsers, operations, requests, views
 from tacit.hub.caller import reading_for
+from tacit.hub.door_turns import LARGE_BYTES
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import (
@@ -65,6 +66,11 @@ class _Call(msgspec.Struct, frozen=True):
     params: _Params = _Params()
 
 
+class _Named(msgspec.Struct, frozen=True):
+    id: str | int | float | None = None
+
+
+_named: Final = msgspec.json.Decoder(_Named)
 _raw_data: Final = msgspec.json.Decoder(_Call)
 
 
@@ -176,7 +182,8 @@ class Connection:
         try:
             async for message in self._socket:
                 if message.type is WSMsgType.TEXT or message.type is WSMsgType.BINARY:
-                    self._take(message.data)
+                    await self._hub.door.turn(self.owner)
+                    await self._hear(message.data)
                 if self._in_flight >= self._hub.config.limits.in_flight:
                     self._room.clear()
                     await self._room.wait()
@@ -217,7 +224,15 @@ class Connection:
         self._flush()
         await drained(self._request)
 
-    def _take(self, text: str | bytes) -> None:
+    async def _hear(self, text: str | bytes) -> None:
+        """Take a message up; a large one is read in its turn, and what comes behind it waits."""
+        if len(text) < LARGE_BYTES or self.credential is None:
+            self._take(text)
+        else:
+            door, size = self._hub.door, len(text)
+            self._take(text, await door.read(self.owner, size, lambda: _large_call(text)))
+
+    def _take(self, text: str | bytes, read: dict[str, Any] | TacitError | None = None) -> None:
         if self._ended:
             return
         call_id: object = None
@@ -225,7 +240,10 @@ class Connection:
         try:
             if self.credential is None and len(text) > MOST_OF_A_GUEST:
                 raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
-            call = _call(text)
+            call = _call(text) if read is None else read
+            if isinstance(call, TacitError):
+                call_id = _id_of(text)
+                raise call
             call_id = call.get("id")
             has_id = "id" in call
             if self.credential is not None:
@@ -253,7 +271,7 @@ class Connection:
     def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
         request: requests.Append = typed(params, requests.Append, strict=True)
         credential = self._hinted(request.by)
-        raw = compact(bytes(_raw_data.decode(text).params.data))
+        raw = _data_as_sent(text)
         wanted = operations.submission(credential, request, raw)
         self._hub.ledger.submit(Append(wanted), self._answerer(call_id, answer=answer))
         self._in_flight += 1
@@ -382,6 +400,27 @@ class Connection:
     def signal(self, name: str, said: dict[str, Any]) -> None:
         """Pass on what is no event."""
         self.notify(name, said)
+
+
+def _large_call(text: str | bytes) -> dict[str, Any] | TacitError:
+    """A large call, or why it is refused: what no event can hold is not read."""
+    try:
+        operations.require_fitting(len(text), lambda: _data_as_sent(text))
+        return _call(text)
+    except TacitError as error:
+        return error
+
+
+def _id_of(text: str | bytes) -> str | float | None:
+    """The id of a call that is refused unread, so that its sender hears which one it was."""
+    try:
+        return _named.decode(text).id
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def _data_as_sent(text: str | bytes) -> bytes:
+    return compact(bytes(_raw_data.decode(text).params.data))
 
 
 def _call(text: str | bytes) -> dict[str, Any]:

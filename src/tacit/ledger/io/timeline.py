@@ -25,7 +25,7 @@ from tacit.ledger.principal import USER
 from tacit.ledger.projection import before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import StoredEvent
@@ -40,6 +40,7 @@ SHOWN: Final = (
     "x.tacit.person.add",
 )
 STEP: Final = 128
+STRETCH_BYTES: Final = 512 * 1024
 PRIVATE_SCAN: Final = 4000
 QUOTE: Final = 160
 RECEIVED: Final = 100
@@ -113,20 +114,31 @@ class Private:
 
 def stretch(
     reader: Reader, group: Group, principal: str, place: TimelinePlace, *, start: int, back: bool, limit: int
-) -> list[StoredEvent]:
-    """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first."""
-    seen: list[StoredEvent] = []
+) -> tuple[list[StoredEvent], bool]:
+    """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first.
+
+    And whether it is cut: large events end it early, at the first that fills `STRETCH_BYTES`.
+    """
     try:
-        for event in _walk(reader.connection, group, principal, place, start, back=back):
-            if place.holds(event):
-                seen.append(event)
-                if len(seen) == limit:
-                    break
+        walk = _walk(reader.connection, group, principal, place, start, back=back)
+        seen, is_cut = _some(filter(place.holds, walk), limit)
     except (apsw.Error, DecodeError) as error:
         if not reader.reads_past(error):
             raise
-        seen = list(islice(_past_damage(reader, group, principal, place, start, back=back), limit))
-    return seen[::-1] if back else seen
+        seen, is_cut = _some(_past_damage(reader, group, principal, place, start, back=back), limit)
+    return (seen[::-1] if back else seen), is_cut
+
+
+def _some(events: Iterable[StoredEvent], limit: int) -> tuple[list[StoredEvent], bool]:
+    """So many of these events as make one answer, and whether there may be more."""
+    chosen: list[StoredEvent] = []
+    size = 0
+    for event in events:
+        chosen.append(event)
+        size += len(event.raw)
+        if len(chosen) == limit or size >= STRETCH_BYTES:
+            return chosen, True
+    return chosen, False
 
 
 def _past_damage(
@@ -192,12 +204,15 @@ def _lane(
         rows = connection.execute(
             f"{text} WHERE {source} AND {order} LIMIT ?",
             (*bound, base | low, base | high, STEP),
-        ).fetchall()
+        )
+        count = 0
+        # One row at a time: a stretch of large events that ends early has not read the others.
         for row in rows:
+            count += 1
+            at = int(row[0]) & SEQ_MASK
             yield found(row)
-        if len(rows) < STEP:
+        if count < STEP:
             return
-        at = int(rows[-1][0]) & SEQ_MASK
 
 
 def rows(reader: Reader, group: Group, principal: str, events: Sequence[StoredEvent]) -> list[Row]:
