@@ -83,7 +83,7 @@ UNAVAILABLE = {
     "crew list": "", "crew logs": "x", "crew remove": "x", "crew restart": "x", "crew start": "x",
     "crew stop": "x", "agents": "x", "work": "", "ledger export": "", "ledger rebuild": "", "ledger verify": "",
     "ledger redact": "x x", "ledger copy": "--to-nats nats://127.0.0.1:1",
-    "doctor": "", "backup": "x", "nodes": "",
+    "doctor": "", "backup": "x", "nodes": "", "clock": "", "relay clock": "",
 }  # fmt: skip
 ENDS = {
     name: (words, code)

@@ -3,9 +3,12 @@ import json
 import pytest
 from tests.relay_support import Bare, Relay, relay_with
 from tests.soft_passkey import SoftPasskey
+from tests.two_clocks import TwoClocks
 
 from tacit.base.errors import Unavailable
+from tacit.base.io.time_service import time_of
 from tacit.base.moment import SECOND
+from tacit.relay.io import registry
 from tacit.relay.settings import DAY, MINUTE
 from tacit.wire import frames, version
 from tacit.wire.encoding import canonical
@@ -228,6 +231,30 @@ async def test_recovery_waits_three_days_and_is_announced_to_the_connected_agent
         assert (await relay.post("/v1/passkeys", body))[0] == 201
         relay.http.cookie_jar.clear()
         assert (await login(relay, fresh))[0] == 200
+
+
+@pytest.mark.spec("A2ACP-019")
+async def test_a_recovery_does_not_open_by_a_clock_that_leapt(tmp_path):
+    clock = TwoClocks()
+    async with Relay(tmp_path) as relay:
+        store, begun = relay.mailboxes.store, clock.now()
+        relay.mailboxes.clock = time_of(clock)
+        code, opens = "a" * 26, begun + 3 * DAY
+
+        def kept(file):
+            registry.add_code(
+                file, code=code, purpose="recovery", username="bob", expires=opens + 9 * DAY, not_before=opens
+            )
+
+        await store.write(kept)
+        relay.mailboxes.clock.look()
+        clock.leap(4 * DAY)
+        assert (await relay.post("/v1/accounts/recovery/confirm", {"code": code}))[1]["code"] == "bad_code"
+        clock.leap(-4 * DAY)
+        clock.watch(3 * DAY)
+        known = await relay.post("/v1/accounts/recovery/confirm", {"code": code})
+        assert known[1]["code"] == "bad_code", "there is no such account"
+        assert store.reader.execute("SELECT count(*) FROM codes").get == 0, "and yet it had opened"
 
 
 @pytest.mark.spec("A2ACP-019")

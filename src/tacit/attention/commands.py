@@ -68,6 +68,8 @@ class RunDueTimers(GroupCommand, frozen=True, tag=True, array_like=True):
 
     lives: tuple[SessionLife, ...] = ()
     since: Moment = Moment(0)
+    is_unsure: bool = False
+    """Whether nobody knows how much time had passed by then."""
 
 
 class EditMessage(GroupCommand, frozen=True, tag=True, array_like=True):

@@ -124,7 +124,8 @@ def witnessed(before: Watched, witness: Moment) -> Watched:
     """The same after a witness said what time it is: it settles the doubt, or begins it."""
     off = before.wall - witness
     if abs(off) <= BELIEVED:
-        return trusted(before, before.wall)
+        # By as much as they differ it has drifted already.
+        return trusted(before, before.wall)._replace(drifted=off)
     if heard(before, witness) is None:
         return before
     # Against the wall's first word, nothing that was watched speaks for the wall.

@@ -231,6 +231,7 @@ class Hub:
         self._keep_an_eye_on_the_clock()
         if self.readers is not None:
             await self.readers.open()
+        self.host.is_unsure = bool(self.clock.look().leapt)
         await self.host.open()
         await self.hooks.open()
         self.host.spawn(self._keep_minding_clock())

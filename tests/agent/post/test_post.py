@@ -20,7 +20,7 @@ from tacit.agent.post.reputation import Reputation
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
-from tacit.base.moment import SECOND
+from tacit.base.moment import SECOND, Moment
 from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY, Limits
@@ -485,6 +485,23 @@ async def test_ids_are_remembered_for_sixty_days_and_older_packets_are_refused(t
         assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.REPEAT
         bob.post.store.run("DELETE FROM history WHERE direction='in'")
         assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.STALE
+
+
+@pytest.mark.spec("A2ACP-222")
+async def test_an_id_outlives_the_window_of_its_own_date(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        alice.say(bob)
+        await alice.online()
+        await alice.sent()
+        (stored,) = relay.mailboxes.store.fetch(relay.mailboxes.agent("bob").account, 0, 9)
+        await bob.post.directory.refresh(alice.address)
+        # By a witness that is ahead for the moment, it may be that late.
+        bob.post.clock.witness(Moment(relay.clock.now() + 30 * DAY))
+        relay.clock.ahead -= DAY
+        assert bob.post.inbox.take(stored.envelope, stored.sig) is None
+        ((seen_at,),) = bob.post.store.rows("SELECT at FROM seen")
+        assert seen_at > relay.clock.now() + DAY // 2
 
 
 @pytest.mark.spec("A2ACP-226", "A2ACP-228", "A2ACP-227")

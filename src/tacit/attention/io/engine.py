@@ -467,7 +467,8 @@ class AttentionEngine:
     def _step(self, command: RunDueTimers, snapshot: Snapshot) -> Plan:
         """The next thing that is due in a group, in a transaction of its own; none when all is done."""
         state = self.group(snapshot.group, snapshot.lookup)
-        lives = Lives(command.since, {one.session: one for one in command.lives})
+        sessions = {life.session: life for life in command.lives}
+        lives = Lives(command.since, sessions, is_unsure=command.is_unsure)
         around = replace(self.around(state, snapshot.group, snapshot.lookup, snapshot.now), lives=lives)
         for written in timers.steps(state.attention, around, lambda event_id: self._item(state, event_id)):
             if written:

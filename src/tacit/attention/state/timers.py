@@ -63,20 +63,16 @@ def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
     held_up = attention.approvals.held_up()
     span = attention.settings.claim_ttl_ms * MS
     times = [
-        Moment(max(due.at, lives.excused_until(obligation.session, obligation.created_at)))
+        Moment(max(due.at, _excused(obligation, due.at, lives)))
         for obligation in attention.obligations
         if (obligation.event_id, obligation.session) not in held_up
         and (due := deadlines.next_step(obligation, attention.settings))
     ]
     times += [
-        Moment(max(held.expires_at, lives.excused_until(held.session, Moment(held.expires_at - span))))
+        Moment(max(held.expires_at, lives.excused_until(held.session, Moment(held.expires_at - span), span)))
         for held in attention.claims
     ]
-    times += [
-        Moment(max(assign_at(offer.at, attention.settings), _awaited_until(offer.members, offer.at, lives)))
-        for offer in attention.offers.values()
-        if _open(offer)
-    ]
+    times += [_assigned_at(offer, attention, lives) for offer in attention.offers.values() if _open(offer)]
     times += [at for one in attention.room_questions if (at := _offer_at(one, attention, lives)) is not None]
     times += [
         digest.next_at(one.since, attention.settings)
@@ -103,8 +99,7 @@ def steps(
     for obligation in _due(attention, now):
         yield _step(obligation, attention, around)
     for offer in sorted(attention.offers.values(), key=lambda one: (one.at, one.event_id)):
-        awaited = _awaited_until(offer.members, offer.at, around.lives)
-        if _open(offer) and max(assign_at(offer.at, attention.settings), awaited) <= now:
+        if _open(offer) and _assigned_at(offer, attention, around.lives) <= now:
             yield _assigned(offer, attention, around)
     for question in attention.room_questions:
         due = _offer_at(question, attention, around.lives)
@@ -134,7 +129,8 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
     step = deadlines.is_due(current, around.now, attention.settings) if current is not None else None
     if current is None or step is None:
         return []
-    if around.lives.excused_until(current.session, current.created_at) > around.now:
+    due = deadlines.next_step(current, attention.settings)
+    if due is not None and _excused(current, due.at, around.lives) > around.now:
         return []
     piece = attention.work.get(current.event_id, current.session)
     alive = alive_at(piece, around.lives)
@@ -158,7 +154,7 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
 def _ended(ended: records.Claim, attention: Attention, around: Around) -> list[Written]:
     """A claim whose time is over: its holder is still at it, may yet come back, or has lost it (C2A-155)."""
     span = attention.settings.claim_ttl_ms * MS
-    if around.lives.excused_until(ended.session, Moment(around.now - span)) > around.now:
+    if around.lives.excused_until(ended.session, Moment(around.now - span), span) > around.now:
         return []
     held_up = attention.approvals.held_up()
     alive = max(
@@ -191,10 +187,22 @@ def _under(claim: records.Claim, attention: Attention) -> list[PieceOfWork]:
     ]
 
 
-def _awaited_until(sessions: Iterable[str], since: Moment, lives: Lives) -> Moment:
+def _excused(obligation: Obligation, due: Moment, lives: Lives) -> Moment:
+    return lives.excused_until(obligation.session, obligation.created_at, due - obligation.quiet_since)
+
+
+def _awaited_until(sessions: Iterable[str], since: Moment, due: Moment, lives: Lives) -> Moment:
     """A hub that has just started gives those who may take an offer the time to come back."""
-    back = any((life := lives.sessions.get(one)) is not None and life.connected for one in sessions)
-    return Moment(0) if back or since >= lives.since else Moment(lives.since + RECONNECT)
+    if since >= lives.since:
+        return Moment(0)
+    back = any((life := lives.sessions.get(session)) is not None and life.connected for session in sessions)
+    return Moment(max(lives.begun_anew(due - since), 0 if back else lives.since + RECONNECT))
+
+
+def _assigned_at(offer: Offer, attention: Attention, lives: Lives) -> Moment:
+    """When an offer that nobody took is given to one."""
+    at = assign_at(offer.at, attention.settings)
+    return Moment(max(at, _awaited_until(offer.members, offer.at, at, lives)))
 
 
 def _offer_at(question: RoomQuestion, attention: Attention, lives: Lives) -> Moment | None:
@@ -202,7 +210,7 @@ def _offer_at(question: RoomQuestion, attention: Attention, lives: Lives) -> Mom
     due = room_questions.offer_at(question, attention.settings)
     if due is None:
         return None
-    return Moment(max(due, _awaited_until(attention.sessions, question.at, lives)))
+    return Moment(max(due, _awaited_until(attention.sessions, question.at, due, lives)))
 
 
 def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Written]:

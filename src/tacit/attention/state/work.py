@@ -132,16 +132,25 @@ class Lives:
 
     since: Moment = Moment(0)
     sessions: Mapping[str, SessionLife] = field(default_factory=dict[str, SessionLife])
+    is_unsure: bool = False
+    """Whether nobody knows how much time had passed when the hub began, since its clock is in doubt."""
 
-    def excused_until(self, session: str, before: Moment) -> Moment:
-        """Until when a session that is not back yet is waited for; `before` is when its time began to run.
+    def excused_until(self, session: str, before: Moment, span: int = 0) -> Moment:
+        """Until when a session is waited for; `before` is when its time, `span` of it, began to run.
 
-        Only what is older than the hub's own start is excused: nobody could speak to a hub that was down.
+        Only what is older than the hub's own start is excused: nobody could speak to a hub that was down. Who
+        is not back yet is waited for a moment; where it is unsure how long the hub was down, the whole span
+        begins anew, so that a clock that leapt does not end everything at once.
         """
-        life = self.sessions.get(session)
-        if before >= self.since or (life is not None and life.connected):
+        if before >= self.since:
             return Moment(0)
-        return Moment(self.since + RECONNECT)
+        life = self.sessions.get(session)
+        is_back = life is not None and life.connected
+        return Moment(max(self.begun_anew(span), 0 if is_back else self.since + RECONNECT))
+
+    def begun_anew(self, span: int) -> Moment:
+        """When a span that began before the hub did is over."""
+        return Moment(self.since + span) if self.is_unsure else Moment(0)
 
 
 NO_LIVES: Final = Lives()

@@ -100,6 +100,8 @@ class Host:
         """Tells a session that is not here that its author goes on."""
         self._due: list[tuple[Moment, str]] = []
         self._since = store.options.clock.now()
+        self.is_unsure = False
+        """Whether the machine's clock was in doubt when this began."""
         self._since_in: dict[str, Moment] = {}
         self._gone: defaultdict[str, dict[str, SessionLife]] = defaultdict(dict)
         self.dispatch = Dispatch(ledger, self)
@@ -256,7 +258,7 @@ class Host:
         steps = 0
         while True:
             lives = self.known_lives(group_id)
-            due = RunDueTimers(group_id, tuple(lives.sessions.values()), lives.since)
+            due = RunDueTimers(group_id, tuple(lives.sessions.values()), lives.since, lives.is_unsure)
             ran: TimersRun = (await self._ledger.decide(due)).answer
             if not ran.stepped:
                 if ran.next_due is not None:
@@ -285,7 +287,10 @@ class Host:
         """What the writer cannot know, at every node; whoever is connected somewhere is connected."""
         known = [*self.lives(group_id), *self._lives_elsewhere(group_id)]
         sessions = {life.session: life for life in sorted(known, key=_nearness)}
-        return Lives(self._since_in.get(group_id, self._since), sessions)
+        since = self._since_in.get(group_id)
+        if since is not None:
+            return Lives(since, sessions)
+        return Lives(self._since, sessions, is_unsure=self.is_unsure)
 
     def _lives_elsewhere(self, group_id: str) -> Iterator[SessionLife]:
         """As other nodes have told; what an agent said there since then is on its way."""
