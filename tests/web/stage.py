@@ -44,8 +44,7 @@ class HubProcess:
         self.folder.mkdir(parents=True, exist_ok=True)
         words = ("up", "--data", str(self.folder / "data"), "--port", str(self.port), *self._options)
         environment = {**os.environ, "TACIT_URL": "", "TACIT_HOME": str(self.folder / "home")}
-        log = self.folder / "log"
-        self._process = Started(words, environment, log, out=log)
+        self._process = Started(words, environment, self.folder / "log", out=self.folder / "out")
         end = time.monotonic() + 60
         while True:
             try:
@@ -59,7 +58,7 @@ class HubProcess:
     def printed(self, pattern: str) -> str:
         """What the hub prints for its owner, once it has: it answers requests before it has said so."""
         end = time.monotonic() + 60
-        while (found := re.search(pattern, (self.folder / "log").read_text())) is None:
+        while (found := re.search(pattern, (self.folder / "out").read_text())) is None:
             assert self._process is not None
             assert self._process.poll() is None, (self.folder / "log").read_text()
             assert time.monotonic() < end, "the hub printed no such thing"

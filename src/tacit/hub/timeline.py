@@ -96,16 +96,16 @@ def _stretch(
         return timeline.stretch(reader, group, principal, place, start=start, back=back, limit=count)
 
     if request.after_seq is not None:
-        found, is_cut = go(request.after_seq, limit, back=False)
-        return found, request.after_seq == 0, not is_cut
+        events, is_cut = go(request.after_seq, limit, back=False)
+        return events, request.after_seq == 0, not is_cut
     if request.around_seq is not None:
         half = max(1, limit // 2)
         earlier, is_cut_before = go(request.around_seq, half, back=True)
         later, is_cut_behind = go(max(0, request.around_seq - 1), limit - half, back=False)
         return earlier + later, not is_cut_before, not is_cut_behind
     before = request.before_seq if request.before_seq is not None else group.last_seq + 1
-    found, is_cut = go(before, limit, back=True)
-    return found, not is_cut, before > group.last_seq
+    events, is_cut = go(before, limit, back=True)
+    return events, not is_cut, before > group.last_seq
 
 
 async def list_conversations(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:

@@ -79,19 +79,19 @@ class GuestHttp:
         # An agent ends its link for good when it is told that it is over: not by a clock that leapt.
         confirmed = self._mailboxes.clock.confirmed()
         if command.do == guests.FETCH:
-            found = await store.write(lambda file: guest_store.fetch(file, agent.account, command, confirmed))
+            standing = await store.write(lambda file: guest_store.fetch(file, agent.account, command, confirmed))
         elif command.do == guests.REVOKE:
-            found = await store.write(
+            standing = await store.write(
                 lambda file: guest_store.revoke(file, agent.account, command, confirmed)
             )
         else:
             question, digest = _question(command, now)
-            found = await store.write(
+            standing = await store.write(
                 lambda file: guest_store.open_link(
                     file, agent.account, command, question, digest, now=now, limits=limits
                 )
             )
-        return json_reply(found)
+        return json_reply(standing)
 
     async def _signer(self, command: guests.GuestCommand, now: Moment) -> Agent:
         mailboxes = self._mailboxes
