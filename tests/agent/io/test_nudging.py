@@ -96,7 +96,7 @@ async def test_in_quiet_hours_nudges_are_held_and_then_come_in_one(tmp_path):
     async with service() as (url, told), pair(tmp_path) as (both, anna, _ben):
         await calls.call(anna, "nudge", {"do": "add", "value": url})
         await calls.call(anna, "nudge", {"do": "quiet", "value": "22:00-07:00"})
-        anna.clock.ahead += evening - anna.clock.now()
+        both.relay.clock.ahead += evening - anna.clock.now()
         await asked(both, anna)
         await anna.ask("lunch with ben on Thursday")
         async with asyncio.timeout(60):
@@ -104,7 +104,7 @@ async def test_in_quiet_hours_nudges_are_held_and_then_come_in_one(tmp_path):
                 await asyncio.sleep(0.02)
         await nudging.once(anna)
         assert told == []
-        anna.clock.ahead += 9 * HOUR
+        both.relay.clock.ahead += 9 * HOUR
         waits = len((await anna.pending())["questions"])
         await nudging.once(anna)
         await nudging.once(anna)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import pathlib
 import signal
 import sys
@@ -71,4 +72,4 @@ async def main(folder: str, phrase: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""))
+    asyncio.run(main(sys.argv[1], os.environ.get("ERASURE_PHRASE", "")))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ async def living(folder, dead, *phrase):
         "-m",
         "tests.agent.post.erasure_program",
         str(folder),
-        *phrase,
+        env={**os.environ, "ERASURE_PHRASE": "".join(phrase)},
         stdout=asyncio.subprocess.PIPE,
     )
     life = Life(process, dead)
