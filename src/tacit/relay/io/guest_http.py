@@ -79,7 +79,9 @@ class GuestHttp:
         # An agent ends its link for good when it is told that it is over: not by a clock that leapt.
         confirmed = self._mailboxes.clock.confirmed()
         if command.do == guests.FETCH:
-            standing = await store.write(lambda file: guest_store.fetch(file, agent.account, command, confirmed))
+            standing = await store.write(
+                lambda file: guest_store.fetch(file, agent.account, command, confirmed)
+            )
         elif command.do == guests.REVOKE:
             standing = await store.write(
                 lambda file: guest_store.revoke(file, agent.account, command, confirmed)
