@@ -18,7 +18,7 @@ from tests.ledger.world import HandClock, SeededEntropy, World
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.io.system import SystemEntropy
-from tacit.base.io.time_service import TimeService
+from tacit.base.io.time_service import TimeService, time_of
 from tacit.base.moment import SECOND, Moment
 from tacit.hub import backups
 from tacit.hub.config import BackupPlan
@@ -209,7 +209,7 @@ def test_the_next_backup_is_due_by_the_names_of_those_that_are_there() -> None:
 async def test_a_hub_takes_backups_by_itself_and_keeps_as_many_as_it_was_told(world: World, tmp_path) -> None:
     kept, clock = tmp_path / "kept", HandClock()
     plan = BackupPlan(kept, every_seconds=3600, keep=2)
-    watch = TimeService(tmp_path, clock, lambda: None)
+    watch = time_of(clock)
     own = backups.Backups(world.folder, plan, clock, SystemEntropy(), watch)
     for _ in range(3):
         own.open()
