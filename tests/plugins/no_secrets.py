@@ -16,6 +16,7 @@ import itertools
 import logging
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -304,16 +305,14 @@ def _watch_programs() -> None:
 
     @functools.wraps(begin)
     def started(self: subprocess.Popen[Any], args: Any, *more: Any, **named: Any) -> None:
-        words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
-        given = [os.fsdecode(word) for word in words]
+        given = _typed(args)
         NOW.put_out(WORDS, " ".join(given), given)
         begin(self, args, *more, **named)
 
     @functools.wraps(talk)
     def talked(self: subprocess.Popen[Any], *arguments: Any, **named: Any) -> Any:
         out, err = talk(self, *arguments, **named)
-        words = self.args if isinstance(self.args, (list, tuple)) else [self.args]
-        NOW.put_out("stdout", out, words)
+        NOW.put_out("stdout", out, _typed(self.args))
         NOW.put_out("stderr", err)
         return out, err
 
@@ -326,6 +325,15 @@ def _watch_programs() -> None:
     subprocess.Popen.__init__ = started  # type: ignore[method-assign]
     subprocess.Popen.communicate = talked  # type: ignore[method-assign]
     asyncio.subprocess.Process.communicate = talked_later  # type: ignore[method-assign]
+
+
+def _typed(args: Any) -> list[str]:
+    """The words of a command; what a shell is given as one word is taken apart as it would do."""
+    words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
+    given = [os.fsdecode(word) for word in words]
+    if given[:2] == ["sh", "-c"]:
+        return [*given[:2], *shlex.split(given[2])]
+    return given
 
 
 def _watch_captured() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -308,14 +309,16 @@ def test_the_copied_command_brings_an_agent_in_and_it_answers_while_the_others_s
     script = tmp_path / "reply.sh"
     script.write_text("#!/bin/sh\ncat >/dev/null\necho 'You asked, I **answer**.'\n")
     script.chmod(0o755)
-    found = {
+    environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "TACIT_HOME": str(tmp_path),
     }
+    typed = tmp_path / "typed.sh"
+    typed.write_text(command)
     with (tmp_path / "log").open("wb") as log:
-        agent = subprocess.Popen(
-            ["sh", "-c", f"exec env {command}"], cwd=tmp_path, env=found, stdout=log, stderr=log
+        shell = subprocess.Popen(
+            ["sh", typed], cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True
         )
     try:
         expect(page.locator(".sidebar .entry", has_text="echo").locator(".dot.online")).to_be_visible(
@@ -328,5 +331,5 @@ def test_the_copied_command_brings_an_agent_in_and_it_answers_while_the_others_s
         expect(strip).to_contain_text("echo answered")
         expect(strip).to_contain_text("3 others stay quiet")
     finally:
-        agent.terminate()
-        agent.wait(20)
+        os.killpg(shell.pid, signal.SIGTERM)
+        shell.wait(20)

@@ -164,6 +164,8 @@ def test_work_is_seen_while_it_runs_and_summed_up_afterwards(
     shot(page, f"activity-{request.node.callspec.id}")
 
     late = visit(cast["group"], **given)
+    write(page, "How is it going?")
+    expect(late.locator(".history")).to_contain_text("How is it going?")  # it hears what happens from here on
     ada.note("notifications/activity", **update, update=3, items=[{**run, "state": "failed", "exitCode": 1}])
     expect(late.locator(".activity.running summary")).to_contain_text("ada")
     late.locator(".activity.running summary").click()
