@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 import uvloop
-from bench import cards, cli, keys
 from bench.spine import appends, cccc, fanout, growth, latency, memory
 from bench.spine.machine import describe
 from bench.spine.plan import Case, Plan
 from bench.spine.processes import CACHE, ROOT, raise_open_files
-from bench.spine.report import markdown
+from bench.spine.report import OWN_PARTS, markdown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,14 +52,20 @@ def show(letter: str, case: Case) -> None:
         print(f"({letter}) {note}", flush=True)
 
 
+def _parts_of_others(page: Path) -> str:
+    """What other benches have put on the page."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    sections = re.split(r"(?m)^(?=## )", text)[1:]
+    return "".join(section for section in sections if section.partition("\n")[0] not in OWN_PARTS)
+
+
 def write(results: dict[str, Any], *, quick: bool) -> None:
     """The results file, then what is made from it."""
     saved, page, picture = places(quick=quick)
     for path in (saved, page):
         path.parent.mkdir(parents=True, exist_ok=True)
     saved.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    sections = keys.saved_section() + cards.saved_section() + cli.saved_section()
-    page.write_text(markdown(results) + sections, encoding="utf-8")
+    page.write_text(markdown(results) + "\n" + _parts_of_others(page), encoding="utf-8")
     try:
         from bench.spine.plot import draw
     except ImportError:
@@ -88,14 +94,13 @@ def main() -> None:
     )
     saved = places(quick=given.quick)[0]
     cases = json.loads(saved.read_text(encoding="utf-8"))["cases"] if saved.exists() else {}
-    results: dict[str, Any] = {
-        "measured": time.strftime("%Y-%m-%d", time.gmtime()), "machine": describe(), "cases": cases
-    }  # fmt: skip
+    results: dict[str, Any] = {"cases": cases}
+    here = {"measured": time.strftime("%Y-%m-%d", time.gmtime()), "machine": describe()}
     raise_open_files()
     for letter in [] if given.redraw else letters:
         case = uvloop.run(CASES[letter](plan))
         show(letter, case)
-        cases[letter] = case.as_json(plan)
+        cases[letter] = case.as_json(plan) | here
         write(results, quick=given.quick)
     if given.redraw:
         write(json.loads(saved.read_text(encoding="utf-8")), quick=given.quick)

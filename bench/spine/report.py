@@ -13,6 +13,12 @@ numbers depend on the machine. Written by `python -m bench.spine`; do not edit b
 ![Ratios and growth](images/bench-spine.png)
 """
 
+OWN_PARTS: Final = (
+    "## What is missed or near its limit, and why",
+    "## How it is measured",
+    "## How to repeat it",
+)
+
 METHOD: Final = """## What is missed or near its limit, and why
 
 - **Durable append (a)** is near its goal of 0.5 with a writer in a process of its own (0.47 to 0.48 over several runs, 0.44 to 0.54 over four on a busy machine)
@@ -24,11 +30,16 @@ METHOD: Final = """## What is missed or near its limit, and why
   batch nothing, randomness for ids drawn in blocks 1 %, reading the next commands in a thread while COMMIT runs nothing,
   since handing over costs what it saves.
 - **What withstanding guests costs an append**: a salted chain, words indexed by audience, quotas and judged appends
-  add some 12 % of processor time to what it was before them (hub 53 to 55 µs, writer 92 to 109, four runs in turn; the goal
-  is 5 %). The writer's share is two thirds Python: a third hash, splitting the words, and their keys in the index.
-- **One append at a time (d)** is missed by both: it writes about thirteen pages where the bare commit writes one, and a
-  process adds two trips over a socket. `tacit up` takes the process where there is a second core, `--writer thread` is
-  the better choice for one client that waits for every answer.
+  added some 12 % of processor time to what it was before them (commit 69835e9: hub 53 to 55 µs, writer 92 to 109, four runs
+  in turn); the goal is 5 %. Most of it was Python, and what was saved is Python too: ids of a millisecond share their head,
+  chance is drawn for 64 events at once, members of enumerations are attributes, and a plain append is asked for first. Counted
+  in instructions (cachegrind; 40 batches of 64 less 10, the writer and the commands and outcomes as bytes on either side), an
+  append takes 249,400 now, 274,800 before that and 248,800 at 69835e9: 0.2 % more. Hub and writer together, by
+  processor time in six runs in turn on a busy machine, took 0.75 to 0.97 of what 69835e9 took beside them.
+- **One append at a time (d)** writes twelve pages, where a commit of one row writes one or two: beside a bare commit of the
+  same rows it is within its goal, beside one row it is not, and cannot be while the bare commit alone takes two thirds of it.
+  Of what is ours some 100 µs are hand-overs between threads, and a process adds two trips over a socket. `tacit up` takes the
+  process where there is a second core, `--writer thread` is the better choice for one client that waits for every answer.
 - **Fan-out (g)** (0.54 to 0.63) is bound by one `write` call a follower, as the bare loop is; what is left of the gap
   is the durable commit before each event.
 
@@ -41,7 +52,7 @@ METHOD: Final = """## What is missed or near its limit, and why
 - The **bare writer** is one thread that an asyncio queue feeds; callers wait for their commit; it writes the same
   rows into the same tables with the same group commit, and does nothing else: no parsing, no rules, no hashing, no
   sockets. The **bare broadcast loop** and the **bare handler** are aiohttp on uvloop with nothing behind them. The
-  **bare commit** is one row in one transaction.
+  **bare commit** is one row, or all rows of one event, in one transaction.
 - Compared parts run in turn, in alternating order; the table shows medians over rounds, and the ratio is the median
   of the ratios of neighbouring rounds.
 - Growth is measured on two ledgers that are open in one process, one operation on each in turn, through the store
@@ -88,12 +99,22 @@ def _line(row: dict[str, Any]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def _measured(cases: dict[str, dict[str, Any]]) -> list[str]:
+    """When and where which parts were measured."""
+    letters: dict[str, list[str]] = {}
+    for letter, case in sorted(cases.items()):
+        machine = ", ".join(f"{name} {value}" for name, value in case["machine"].items())
+        letters.setdefault(f"{case['measured']} on: {machine}", []).append(f"({letter})")
+    return [f"- {', '.join(parts)}: measured {where}." for where, parts in letters.items()]
+
+
 def markdown(results: dict[str, Any]) -> str:
     """The page."""
     cases = results["cases"]
-    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
-    lines = [HEAD, f"Measured {results['measured']} on: {machine}.", ""]
-    if float(results["machine"]["load before"]) > float(results["machine"]["cores"]) / 2:
+    lines = [HEAD, *_measured(cases), ""]
+    if any(
+        float(case["machine"]["load before"]) > float(case["machine"]["cores"]) / 2 for case in cases.values()
+    ):
         lines += [
             "**The machine was busy with other work**: times are long, and latencies are not to be trusted.",
             "",

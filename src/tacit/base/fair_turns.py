@@ -12,7 +12,7 @@ Tickets are whatever the caller has for those who wait. Nothing here waits or ru
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class FairTurns(Generic[T]):
         self._most = most_waiting
         self._is_heavy = is_heavy
         self._has_heavy = False
-        self._holding: Counter[str] = Counter()
+        self._taken = 0
+        self._holding: defaultdict[str, int] = defaultdict(int)
         self._spent: dict[str, float] = {}
         """What the turns of each owner have cost; one that came later began at what they had cost by then."""
         self._reached = 0.0
@@ -74,6 +75,7 @@ class FairTurns(Generic[T]):
         if owner != HOUSE:
             self._spent[owner] = self._spent.get(owner, 0.0) + cost
         self._has_heavy = self._has_heavy and not heavy
+        self._taken -= 1
         self._holding[owner] -= 1
         if not self._holding[owner]:
             del self._holding[owner]
@@ -83,8 +85,8 @@ class FairTurns(Generic[T]):
 
     def next(self) -> Iterator[T]:
         """Those whose turn has come."""
-        while self._holding.total() < self._places:
-            owner = min(filter(self._may, self._lines), key=lambda owner: self._spent[owner], default=None)
+        while self._lines and self._taken < self._places:
+            owner = min(filter(self._may, self._lines), key=self._spent.__getitem__, default=None)
             if owner is None:
                 return
             self._reached = max(self._reached, self._spent[owner])
@@ -93,10 +95,11 @@ class FairTurns(Generic[T]):
             if line:
                 self._lines[owner] = line
             self._has_heavy = self._has_heavy or self._is_heavy(ticket)
+            self._taken += 1
             self._holding[owner] += 1
             yield ticket
 
     def _may(self, owner: str) -> bool:
         if self._has_heavy and self._is_heavy(self._lines[owner][0]):
             return False
-        return owner == HOUSE or self._holding[owner] < self._share
+        return owner == HOUSE or self._holding.get(owner, 0) < self._share
