@@ -815,3 +815,29 @@ async def test_an_agent_goes_offline_though_something_fails_while_it_does(tmp_pa
             await began.wait()
             await alice.offline()
         assert alice.running is None
+
+
+@pytest.mark.spec("A2ACP-222")
+async def test_what_expires_at_the_relay_is_told_of_only_where_a_person_wrote_it(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+        await alice.online()
+        alice.say(bob, "one")
+        await bob.has("one")
+        bob.say(alice, "hi")
+        await alice.has("hi")
+        for person in (alice, bob):
+            await person.sent()
+            await person.offline()
+        message = alice.say(bob, "two")
+        with alice.post.store.transaction():
+            relay.clock.ahead += 61 * SECOND
+            assert alice.post.inbox.summarise(bob.address, "thr_dinner", answer=False)
+        summaries = [one.packet_id for one in alice.post.outbox.waiting() if one.packet_id != message]
+        for packet_id in (message, *summaries, "pkt_a_receipt"):
+            alice.post.outbox.accepted([packet_id])
+            alice.post.outbox.refused(packet_id, "expired")
+        assert len(summaries) == 1
+        assert alice.notes().count("not delivered") == 1
+        assert f"{message} was not delivered: expired" in alice.notes()
+        assert not alice.post.outbox.waiting()

@@ -481,14 +481,20 @@ class Outbox:
     def refused(self, packet_id: str, code: str, *, overflow: bool = False) -> None:
         """The relay will not take it; it is kept, and the person is told."""
         with self._store.transaction():
-            if self._store.run("DELETE FROM outbox WHERE packet_id=? AND kind='receipt'", packet_id):
+            if not self._is_of_a_person(packet_id):
+                self._store.run("DELETE FROM outbox WHERE packet_id=?", packet_id)
                 return
             state = "overflow" if overflow else "failed"
             changed = self._store.run(
                 "UPDATE outbox SET state=?, problem=? WHERE packet_id=?", state, code, packet_id
             )
-            if changed or code == "expired":
+            if changed or code == codes.EXPIRED:
                 self._store.note(f"packet {packet_id} was not delivered: {code}", self.clock.now())
+
+    def _is_of_a_person(self, packet_id: str) -> bool:
+        """Does somebody wait for it to arrive? Receipts and summaries of threads go by themselves."""
+        types = self._store.rows("SELECT type FROM history WHERE direction='out' AND packet_id=?", packet_id)
+        return any(packet_type not in UNORDERED for (packet_type,) in types)
 
     def expire(self, now: Moment, confirmed: ConfirmedTime) -> None:
         """Give up what by `confirmed` nobody would take any more; the person is told. Inside a transaction.
