@@ -56,6 +56,18 @@ describe("a card's stream", () => {
     expect(made.of("e1").value[0]!.items[0]!.text).toBe("step 50");
   });
 
+  it("loses, connected again, what ended while nobody here was told, and keeps what runs on", async () => {
+    const goesOn = { session: "bea", turn: "t2", state: "running" as const, update: 3, items: [] };
+    const line = { call: async () => ({ cards: [goesOn], away: [] }) } as unknown as Line;
+    const made = new Activities("g1", line);
+    made.take(update(1));
+    made.take({ ...update(1), session: "bea", turn: "t2" });
+    vi.advanceTimersByTime(DRAWN_EVERY);
+    made.resume();
+    for (let round = 0; round < 8; round++) await Promise.resolve();
+    expect(made.of("e1").value.map((card) => [card.turn, card.update])).toEqual([["t2", 3]]);
+  });
+
   it("is forgotten in time, even where nobody heard of its end", () => {
     const { made } = activities();
     const first = made.of("e0");

@@ -93,6 +93,18 @@ export class Activities {
     }
   }
 
+  /** Connected again: of what ran before, some may have ended while nobody here was told. */
+  resume(): void {
+    for (const [eventId, cards] of this.known) {
+      const running = new Set(cards.peek().filter((card) => card.state === "running"));
+      if (running.size === 0 || this.asking.has(eventId)) continue;
+      this.fetch(eventId).then(
+        () => (cards.value = cards.peek().filter((card) => !running.has(card))),
+        () => undefined,
+      );
+    }
+  }
+
   /** However fast they come, updates are drawn together, a few times a second; the first one at once. */
   take(update: Update): void {
     const waiting = this.waiting.get(update.event_id);

@@ -123,6 +123,7 @@ export class Room {
       one.failed.value = null;
     }
     this.attention.refreshAll();
+    this.activities.resume();
   }
 
   take(event: LedgerEvent, parties?: string[]): void {
