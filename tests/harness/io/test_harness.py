@@ -668,6 +668,7 @@ class _LaterClock(TimeService):
     """The system's clock, some seconds further at every look."""
 
     def __init__(self, seconds: int) -> None:
+        super().__init__()
         self._step = seconds * SECOND
         self._ahead = 0
 
