@@ -6,7 +6,7 @@ JOBS ?= 4
 # Where the machine forbids it, every process that a test starts would compile the whole product again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
+.PHONY: setup setup-test setup-check system-test run test proof check reach mutate soak bench bench-language bench-attention bench-harness \
   bench-drivers bench-agent bench-cli bench-readers bench-loud bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
 
 setup: $(VENV)/.ready
@@ -35,11 +35,34 @@ run: setup
 	$(VENV)/bin/tacit up $(DEMO) $(ARGS)
 
 system-test:
-	@sh tools/system.sh
+	@sh tools/system.sh openssl chromium
 
-test: setup-check system-test
-	@$(MAKE) --no-print-directory check
-	$(PY) -m pytest -n $(JOBS) -m "not soak" --durations=40 --durations-min=5 $(ARGS)
+PYTEST = $(PY) -m pytest -n $(JOBS) -m "not soak" --durations=20 --durations-min=5
+# The tests of each package; `make test PKG=clowl` runs these alone.
+TESTS_core := tests/base tests/ledger
+TESTS_clowl := tests/language
+TESTS_c2a := tests/c2a tests/attention
+TESTS_a2acp := tests/wire tests/seal tests/relay tests/a2acp
+TESTS_agent := tests/agent
+TESTS_room := tests/bridges tests/cli tests/client tests/harness tests/hub tests/web
+
+ifdef PKG
+test: setup-test
+	$(PYTEST) --tier test $(or $(TESTS_$(PKG)),$(error PKG is core, clowl, c2a, a2acp, agent or room)) $(ARGS)
+else
+test: setup-check
+	@sh tools/system.sh openssl
+	@$(MAKE) --no-print-directory -j 2 check read-test
+	$(PYTEST) --tier test $(ARGS)
+endif
+
+# Read every test module once: its rewritten asserts are kept, and no worker has to do it again.
+read-%:
+	@$(PY) -m pytest --collect-only --tier $* -q >/dev/null
+
+# The second tier: browsers, clusters, kills, other people's programs, and tables that take minutes.
+proof: setup-test system-test read-proof
+	$(PYTEST) --tier proof $(ARGS)
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.
 QUICK := tests/base tests/c2a tests/language tests/wire tests/seal tests/attention tests/harness/test_conduct.py \

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.plugins import no_secrets, spec_rows
+from tests.plugins import no_secrets, spec_rows, tiers
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Before a test module imports the product, which looks for it.
 RECORDER = spec_rows.recorder()
@@ -60,6 +65,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--spec", default="", metavar="ROW[,ROW]", help="run only tests that name one of these rows"
     )
+    parser.addoption(
+        "--tier",
+        default="",
+        choices=tiers.TIERS,
+        help="run only what belongs to `make test`, or to `make proof`",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    tier = config.getoption("--tier")
+    return True if tier and tiers.leaves_out(collection_path, tier) else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,3 +86,4 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     spec_rows.select(config, items)
+    tiers.select(config, items)

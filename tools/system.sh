@@ -1,9 +1,10 @@
 #!/bin/sh
-# What the tests need from the system, installed where we may, named clearly where we may not.
+# What the tests need from the system, by name: installed where we may, asked for where we may not.
 set -eu
 missing=""
-command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
-command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+for program in "$@"; do
+    command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
+done
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     apt-get update -qq && apt-get install -y -qq $missing >/dev/null
