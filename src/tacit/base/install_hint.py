@@ -14,7 +14,7 @@ from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-DISTRIBUTION = "tacit"
+DISTRIBUTION = "tacit-room"
 
 
 def install_hint(extra: str) -> str:
