@@ -7,7 +7,7 @@ JOBS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-agent bench-cli bench-readers bench-loud bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
+  bench-drivers bench-agent bench-cli bench-readers bench-loud bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock release clean
 
 setup: $(VENV)/.ready
 
@@ -157,6 +157,10 @@ lock:
 	$(COMPILE) --extra mcp --extra scale -c locks/test.txt pyproject.toml tools/build.in -o locks/scale.txt
 	$(COMPILE) --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
 	$(COMPILE) --no-deps tools/soak.in -o locks/soak.txt
+
+# Wheels, sdists, their bill of materials and sums, in dist/: of the commit that is checked out, tried on each Python.
+release: setup
+	$(PY) -m tools.release $(ARGS)
 
 clean:
 	rm -rf $(VENV)
