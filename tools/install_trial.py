@@ -68,7 +68,7 @@ def _fault(own: Distribution, program: str, out: Path, home: Path) -> str | None
     # Where this account has told pip to look is part of how pip is configured; the rest of its home is not there.
     configured = os.environ.get("PIP_CONFIG_FILE") or str(Path("~/.config/pip/pip.conf").expanduser())
     environment["PIP_CONFIG_FILE"] = configured
-    environment["PYTHONDONTWRITEBYTECODE"] = ""
+    environment |= {"PIP_CACHE_DIR": str(home.parent / "downloads"), "PYTHONDONTWRITEBYTECODE": ""}
     steps = [
         ("an environment", [program, "-m", "venv", str(home / "env")]),
         ("what it asks for", _pip("install", "--dry-run", "--report", "asked.json", *_named(own, out))),
