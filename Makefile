@@ -55,6 +55,8 @@ check: setup-check
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) tools/circles.py
 	$(PY) tools/sizes.py
+	$(PY) -m tools.name_check
+	$(PY) -m tools.news --check
 	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check
 	$(PY) tools/a2acp_schemas.py --check

@@ -25,6 +25,7 @@ from tools.distributions import ROOT, Distribution, build, distributions, requir
 from tools import install_trial, sbom
 
 SUMS: Final = "SHA256SUMS"
+REQUIREMENTS: Final = "requirements.txt"
 _MASKS: Final = (0o022, 0o077)
 
 
@@ -120,7 +121,7 @@ def described(ours: list[Distribution], out: Path, epoch: int) -> None:
     scope = sbom.scopes(ours, plain)
     lines = [f"{own.name}=={own.version} \\\n    --hash=sha256:{wheels[own]}" for own in ours]
     lines += [library.line for library in plain if scope[library.name] != "excluded"]
-    (out / "requirements.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (out / REQUIREMENTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
     bill = out / f"tacit-{ours[0].version}.cdx.json"
     bill.write_text(sbom.document(wheels, whole, epoch), encoding="utf-8")
     sums = "".join(f"{digest(path)}  {path.name}\n" for path in sorted(out.iterdir()))

@@ -61,8 +61,8 @@ def _described(match: re.Match[str]) -> Library:
 
 def names(requirements: Iterable[str]) -> tuple[str, ...]:
     """The names alone, each once."""
-    found = (_NAME.match(text.strip()) for text in requirements)
-    return tuple(sorted({canonical(match[0]) for match in found if match}))
+    matches = (_NAME.match(text.strip()) for text in requirements)
+    return tuple(sorted({canonical(match[0]) for match in matches if match}))
 
 
 def _licence(metadata: Mapping[str, Any]) -> Mapping[str, Any] | None:
