@@ -70,17 +70,16 @@ def tag_faults(versions: set[str], tags: list[str], changes: str, fragments: lis
     return faults
 
 
-def built_twice(scratch: Path, epoch: int) -> tuple[list[Distribution], Path]:
-    """The distributions, and the folder of their files, made twice and found the same."""
+def built_twice(scratch: Path, epoch: int) -> tuple[Path, Path]:
+    """The commit's files, and the folder of what was made of them twice, and came out the same."""
     outs: list[Path] = []
-    ours: list[Distribution] = []
+    tree = scratch
     for number, mask in enumerate(_MASKS):
         before = os.umask(mask)
         try:
             tree = checked_out(scratch / f"{'tree' * (number + 1)}{number}")
-            ours = distributions(tree)
             outs.append(scratch / f"out{number}")
-            for distribution in ours:
+            for distribution in distributions(tree):
                 build(distribution, outs[-1], "wheel", "sdist", epoch=epoch)
         finally:
             os.umask(before)
@@ -90,7 +89,7 @@ def built_twice(scratch: Path, epoch: int) -> tuple[list[Distribution], Path]:
         raise SystemExit(f"not the same bytes twice: {', '.join(other)}")
     for path in outs[0].iterdir():
         path.chmod(0o644)
-    return ours, outs[0]
+    return tree, outs[0]
 
 
 def wheel_of(distribution: Distribution, out: Path) -> Path:
@@ -104,17 +103,18 @@ def require_same_from_sdist(distribution: Distribution, out: Path, scratch: Path
     unpacked = scratch / f"sdist-{distribution.name}"
     unpacked.mkdir()
     subprocess.run(["tar", "-xzf", str(out / f"{distribution.stem}.tar.gz")], cwd=unpacked, check=True)
-    [project] = distributions(unpacked / distribution.stem)
+    projects = {project.name: project for project in distributions(unpacked / distribution.stem)}
+    project = projects[distribution.name]
     again = scratch / f"again-{distribution.name}"
     build(project, again, "wheel", epoch=epoch)
     if digest(wheel_of(project, again)) != digest(wheel_of(distribution, out)):
         raise SystemExit(f"{distribution.name}: the sdist makes another wheel")
 
 
-def described(ours: list[Distribution], out: Path, epoch: int) -> None:
+def describe(ours: list[Distribution], tree: Path, out: Path, epoch: int) -> None:
     """Put requirements, bill of materials and sums beside the files."""
     wheels = {own: digest(wheel_of(own, out)) for own in ours}
-    locks = [(ROOT / "locks" / name).read_text(encoding="utf-8") for name in ("run.txt", "scale.txt")]
+    locks = [(tree / "locks" / name).read_text(encoding="utf-8") for name in ("run.txt", "scale.txt")]
     plain, whole = map(sbom.libraries, locks)
     if {library.line for library in plain} - {library.line for library in whole}:
         raise SystemExit("locks/scale.txt pins other versions than locks/run.txt: make lock")
@@ -139,7 +139,8 @@ def main() -> int:
     epoch = int(git("log", "-1", "--format=%ct"))
     with tempfile.TemporaryDirectory(prefix="tacit-release-") as name:
         scratch = Path(name)
-        ours, out = built_twice(scratch, epoch)
+        tree, out = built_twice(scratch, epoch)
+        ours = distributions(tree)
         tags = [tag for tag in git("tag", "--points-at", "HEAD").split() if re.fullmatch(r"v\d.*", tag)]
         fragments = [
             path for path in git("ls-tree", "--name-only", "HEAD", "news/").split() if path.endswith(".md")
@@ -151,7 +152,7 @@ def main() -> int:
             return 1
         for distribution in ours:
             require_same_from_sdist(distribution, out, scratch, epoch)
-        described(ours, out, epoch)
+        describe(ours, tree, out, epoch)
         if "--no-trial" not in sys.argv[1:] and not install_trial.try_all(ours, out, scratch):
             return 1
         shutil.rmtree(ROOT / "dist", ignore_errors=True)
