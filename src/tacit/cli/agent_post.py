@@ -114,7 +114,7 @@ def register(
 ) -> None:
     """Make keys on this device and register their public halves at a relay.
 
-    The keys are kept under a passphrase, or under the system's keyring when `tacit[keyring]` is installed.
+    The keys are kept under a passphrase, or under the system's keyring when the extra `keyring` is installed.
     """
     found = address.parse_typed(who)
     _keep_new(post, plain=plain_keys)

@@ -1,6 +1,6 @@
 """What a person reads at a terminal: lines as they are, tables by `rich`.
 
-A text is never markup: a name, a file or a hint with square brackets in it (`tacit[codex]`) comes out as it
+A text is never markup: a name, a file or a hint with square brackets in it (`.[codex]`) comes out as it
 went in, whoever wrote it. Styles are said beside a text, or by `bold` and its kin around a part of it; away
 from a terminal, or with NO_COLOR, they are left out. `rich` draws what is more than a line, and is imported
 only then: it is heavier than a whole `tacit send`.
