@@ -52,8 +52,6 @@ _LIBRARIES: Final = (
     "opentelemetry.sdk.trace",
     "prometheus_client",
     "requests",
-    "rich.console",
-    "rich.table",
     "sqlite3",
     "uvloop",
     "webauthn",

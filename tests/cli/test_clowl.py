@@ -155,12 +155,16 @@ def test_schema_is_a_json_schema():
 def test_long_work_at_a_terminal_shows_its_progress_and_prints_the_same(tmp_path, monkeypatch):
     path = tmp_path / "log.jsonl"
     path.write_bytes(log(*story()))
-    quiet = CliRunner().invoke(clowl, ["validate", str(path)], env={"TERM": "xterm"})
+    quiet = CliRunner().invoke(clowl, ["validate", str(path)])
     monkeypatch.setattr("tacit.cli.clowl._LONG", 10)
-    shown = CliRunner().invoke(clowl, ["validate", str(path)], env={"FORCE_COLOR": "1", "TERM": "xterm"})
+    monkeypatch.setattr("tacit.cli.terminal.Terminal.is_watched", True)
+    shown = CliRunner().invoke(clowl, ["validate", str(path)])
     assert quiet.stdout == shown.stdout == "7 messages, all valid\n"
     assert quiet.stderr == ""
-    assert "log.jsonl" in shown.stderr
+    *_, finished, erased, after = shown.stderr.split("\r")
+    assert finished == "log.jsonl: 100 %"
+    assert erased == " " * len(finished)
+    assert after == ""
 
 
 def test_wrong_usage_exits_2():
