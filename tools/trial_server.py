@@ -54,7 +54,6 @@ _LIBRARIES: Final = (
     "requests",
     "sqlite3",
     "uvloop",
-    "webauthn",
     "websockets",
 )
 _BECOME_SUBREAPER: Final = 36
