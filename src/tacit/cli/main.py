@@ -141,8 +141,13 @@ def _with_common_options(command: click.Command) -> click.Command:
     return command
 
 
-class Listed(Lazy):
+class _Listed(Lazy):
     """All commands, with the words of the table."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, with the common options."""
+        command = super().get_command(ctx, cmd_name)
+        return None if command is None else _with_common_options(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing them all."""
@@ -151,7 +156,7 @@ class Listed(Lazy):
 
 
 @click.group(
-    cls=Listed,
+    cls=_Listed,
     places={name: place for name, (place, _) in COMMANDS.items()},
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -175,9 +180,6 @@ def tacit(
     session = CliSession(url, token, speaker, data or default_data(), as_json)
     context.obj = session
     context.call_on_close(session.close)
-
-
-cast("Lazy", tacit).completed = _with_common_options
 
 
 def _fail(message: str, code: int) -> NoReturn:

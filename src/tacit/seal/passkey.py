@@ -12,7 +12,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 import msgspec
 from cryptography.exceptions import InvalidSignature
@@ -207,8 +207,8 @@ def _bytes(text: str) -> bytes:
 
 def _attested(attestation: bytes) -> bytes:
     """The authenticator's data in an attestation; what vouches for it is not looked at."""
-    found, end = cbor.read(attestation)
-    data = found.get("authData") if isinstance(found, dict) else None
+    value, end = cbor.read(attestation)
+    data = cast("dict[object, object]", value).get("authData") if isinstance(value, dict) else None
     if end != len(attestation) or not isinstance(data, bytes):
         raise ValueError("no attestation")
     return data
@@ -216,9 +216,10 @@ def _attested(attestation: bytes) -> bytes:
 
 def _verifier(cose: bytes) -> Callable[[bytes, bytes], bool]:
     """A check of message and signature for a key as COSE writes it; `ValueError` for any other key."""
-    key, end = cbor.read(cose)
-    if end != len(cose) or not isinstance(key, dict):
+    value, end = cbor.read(cose)
+    if end != len(cose) or not isinstance(value, dict):
         raise ValueError("no key")
+    key = cast("dict[object, object]", value)
     match key:
         case {1: 1, 3: -8, -1: 6, -2: bytes(x)} if len(x) == 32 and not is_weak_point(x):
             return checker(x)

@@ -83,7 +83,7 @@ COMMON: Final = frozenset(
 """Names that are words too."""
 
 
-class Worded(NamedTuple):
+class _Worded(NamedTuple):
     """What is read around a name, in every language."""
 
     taken_out: re.Pattern[str]
@@ -100,7 +100,7 @@ class Worded(NamedTuple):
 
 
 @cache
-def worded() -> Worded:
+def worded() -> _Worded:
     """Compiled when it is first asked for, not when the module is imported."""
 
     def compiled(expression: str) -> re.Pattern[str]:
@@ -112,7 +112,7 @@ def worded() -> Worded:
     def unspaced(name: str) -> str:
         return in_any(name, spaced=False)
 
-    return Worded(
+    return _Worded(
         taken_out=compiled(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)"),
         not_before=compiled(rf"(?<!\w){in_any('not')}\s*\Z"),
         told_before=compiled(rf"\w {in_any('reported')}\s+\Z"),
