@@ -21,6 +21,7 @@ from tacit.base.connections import SocketLimits
 from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
 from tacit.cli.arrange_show import TITLES
+from tacit.cli.lazy import Lazy
 from tacit.cli.main import COMMANDS, tacit
 from tacit.hub.config import Limits as HubLimits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
@@ -142,8 +143,9 @@ def _help(command: click.Command, path: str, context: click.Context) -> list[str
     inner.help_option_names = context.help_option_names
     lines = [f"## {path}", "", "```text", command.get_help(inner).rstrip(), "```", ""]
     if isinstance(command, click.Group) and path != "tacit":
-        for name, child in command.commands.items():
-            lines += _help(child, f"{path} {name}", context)
+        for name in command.places if isinstance(command, Lazy) else command.commands:
+            child = command.get_command(inner, name)
+            lines += _help(child, f"{path} {name}", context) if child is not None else []
     return lines
 
 

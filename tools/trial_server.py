@@ -52,11 +52,8 @@ _LIBRARIES: Final = (
     "opentelemetry.sdk.trace",
     "prometheus_client",
     "requests",
-    "rich.console",
-    "rich.table",
     "sqlite3",
     "uvloop",
-    "webauthn",
     "websockets",
 )
 _BECOME_SUBREAPER: Final = 36

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from tacit.cli.agents import _table
 
 
@@ -15,9 +11,7 @@ def row(name, **today):
 
 
 def printed(*rows):
-    out = io.StringIO()
-    Console(file=out, width=120).print(_table(list(rows)))
-    return out.getvalue()
+    return "\n".join(_table(list(rows)).lines(120))
 
 
 def test_estimated_tokens_and_their_cost_are_marked_and_counted_ones_are_not():

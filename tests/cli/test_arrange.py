@@ -473,11 +473,11 @@ def test_the_days_of_the_game_night_are_meant_whatever_day_it_is_shown_on(today)
 
 
 def test_help_shows_every_command_in_a_section(tmp_path):
-    from tacit.cli.agent import agent
+    from tacit.cli.agent import PLACES
     from tacit.cli.agent_help import SECTIONS
 
     listed = [name for section in SECTIONS.values() for name in section]
-    assert sorted(listed) == sorted(agent.commands)
+    assert sorted(listed) == sorted(PLACES)
     shown = Owner(tmp_path, "somebody").type("--help")
     assert [title for title in SECTIONS if f"\n{title}:\n" in shown] == list(SECTIONS)
 

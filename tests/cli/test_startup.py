@@ -12,14 +12,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
 
 HEAVY = (
-    "aiohttp", "asyncio", "rich", "ssl", "pydantic", "mcp", "mcp_types", "jsonschema", "apsw", "email", "http",
-    "tacit.hub", "tacit.harness", "tacit.attention", "tacit.language", "tacit.bridges", "tacit.c2a.messages",
+    "aiohttp", "asyncio", "wcwidth", "ssl", "pydantic", "mcp", "mcp_types", "jsonschema", "apsw", "email", "http",
+    "prompt_toolkit", "tacit.agent", "tacit.hub", "tacit.harness", "tacit.attention", "tacit.language", "tacit.bridges", "tacit.c2a.messages",
     "tacit.c2a.io",
 )  # fmt: skip
 """What takes tens of milliseconds each, and what no plain call to a running hub needs."""
@@ -42,11 +43,24 @@ def heavy(modules: set[str]) -> set[str]:
     return {name for name in HEAVY if any(one == name or one.startswith(name + ".") for one in modules)}
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("send", "--help"), ("tail", "--help")])
+@pytest.mark.parametrize(
+    "words", [("--help",), ("--version",), ("send", "--help"), ("tail", "--help"), ("agent", "--help")]
+)
 def test_help_loads_nothing_heavy(words):
     modules = loaded(dict(os.environ), *words)
     assert "tacit.cli.main" in modules
     assert heavy(modules) == set()
+
+
+def test_the_help_of_the_agent_lists_every_command_that_it_has():
+    from tacit.cli.agent import PLACES, agent
+
+    context = click.Context(agent)
+    assert sorted(agent.list_commands(context)) == sorted(PLACES)
+    for name in PLACES:
+        command = agent.get_command(context, name)
+        assert command is not None
+        assert command.name == name
 
 
 def test_talking_to_a_running_hub_loads_nothing_heavy(shell: Shell):

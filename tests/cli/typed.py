@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload([
-    "click", "rich.console", "rich.table", "tacit.client", "tacit.language",
+    "click", "tacit.client", "tacit.language",
     # Of an agent's commands and a relay's.
     "aiohttp.web", "prometheus_client", "tacit.agent.post.io.post", "tacit.agent.io.agent",
     "tacit.relay.io.server", "tacit.seal.http_signature",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from rich.text import Text
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import styled
 
 _WORDS = {
     "command": "ran",
@@ -40,16 +40,16 @@ def _show(session: CliSession, answer: dict[str, Any]) -> None:
     for name in answer.get("forgotten", ()):
         out.print(f"{show.plain(name)} has forgotten it", style="dim")
     for card in answer.get("cards", ()):
-        out.print(Text(f"{show.plain(card['session'])}  {card['state']}", style="bold"))
+        out.print(f"{show.plain(card['session'])}  {card['state']}", style="bold")
         for item in card["items"]:
             code = f" (exit {item['exitCode']})" if item.get("exitCode") else ""
-            line = Text(f"  {_WORDS[item['kind']]:8}", style="cyan")
-            line.append(show.plain(str(item.get("title", ""))))
-            line.append("" if item["state"] == "done" else f"  {item['state']}", style="yellow")
-            line.append(code, style="red")
+            line = styled(f"  {_WORDS[item['kind']]:8}", "cyan")
+            line += show.plain(str(item.get("title", "")))
+            line += styled("" if item["state"] == "done" else f"  {item['state']}", "yellow")
+            line += styled(code, "red")
             out.print(line)
             for row in show.plain(str(item.get("text", ""))).splitlines():
-                out.print(Text(f"    {row}", style=_STYLES.get(row[:1], "dim")))
+                out.print(f"    {row}", style=_STYLES.get(row[:1], "dim"))
     for name in answer.get("away", ()):
         out.print(f"{show.plain(name)} is away, and its record with it", style="dim")
     if not answer.get("cards") and not answer.get("away") and "forgotten" not in answer:

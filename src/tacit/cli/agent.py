@@ -7,31 +7,67 @@ from typing import Final
 
 import click
 
-from tacit.cli import (
-    agent_attend,
-    agent_brain,
-    agent_calendar,
-    agent_facts,
-    agent_find,
-    agent_group,
-    agent_guest,
-    agent_join,
-    agent_mcp,
-    agent_memory,
-    agent_nudge,
-    agent_page,
-    agent_post,
-    agent_setup,
-    agent_skill,
-    agent_space,
-    agent_thoughts,
-    arrange,
-)
+from tacit.cli import agent_skill
 from tacit.cli.agent_help import EPILOG, Sections
 from tacit.cli.session import beside_hub
 
+PLACES: Final[dict[str, str]] = {
+    "register": "tacit.cli.agent_post:register",
+    "protect": "tacit.cli.agent_post:protect",
+    "keys": "tacit.cli.agent_post:keys",
+    "contact": "tacit.cli.agent_post:contact",
+    "setting": "tacit.cli.agent_post:setting",
+    "clock": "tacit.cli.agent_post:clock",
+    "send": "tacit.cli.agent_post:send",
+    "listen": "tacit.cli.agent_post:listen",
+    "take-over": "tacit.cli.agent_post:take_over",
+    "repairs": "tacit.cli.agent_post:repairs",
+    "backup": "tacit.cli.agent_post:backup",
+    "restore": "tacit.cli.agent_post:restore",
+    "page": "tacit.cli.agent_page:page_link",
+    "run": "tacit.cli.arrange:run",
+    "tick": "tacit.cli.arrange:tick",
+    "ask": "tacit.cli.arrange:ask",
+    "pending": "tacit.cli.arrange:pending",
+    "answer": "tacit.cli.arrange:answer",
+    "threads": "tacit.cli.arrange:threads",
+    "thread": "tacit.cli.arrange:thread",
+    "disclosures": "tacit.cli.arrange:disclosures",
+    "why": "tacit.cli.arrange:why",
+    "stop": "tacit.cli.arrange:stop",
+    "resume": "tacit.cli.arrange:resume",
+    "change": "tacit.cli.arrange:change",
+    "fork": "tacit.cli.arrange:fork",
+    "notices": "tacit.cli.arrange:notices",
+    "profile": "tacit.cli.arrange:profile",
+    "permissions": "tacit.cli.arrange:permissions",
+    "autonomy": "tacit.cli.arrange:autonomy",
+    "calendar": "tacit.cli.agent_calendar:calendar",
+    "action": "tacit.cli.arrange:action",
+    "demo": "tacit.cli.arrange:demo",
+    "schema": "tacit.cli.arrange:schema",
+    "inbox": "tacit.cli.agent_attend:inbox",
+    "brain": "tacit.cli.agent_brain:brain",
+    "me": "tacit.cli.agent_find:me_command",
+    "add": "tacit.cli.agent_find:add_command",
+    "find": "tacit.cli.agent_find:find_command",
+    "group": "tacit.cli.agent_group:group",
+    "transfer": "tacit.cli.agent_group:transfer",
+    "guest": "tacit.cli.agent_guest:guest",
+    "join": "tacit.cli.agent_join:join",
+    "mcp": "tacit.cli.agent_mcp:mcp",
+    "memory": "tacit.cli.agent_memory:memory",
+    "known": "tacit.cli.agent_memory:known",
+    "nudge": "tacit.cli.agent_nudge:nudge",
+    "setup": "tacit.cli.agent_setup:setup_command",
+    "facts": "tacit.cli.agent_facts:facts",
+    "space": "tacit.cli.agent_space:space",
+    "thoughts": "tacit.cli.agent_thoughts:thoughts",
+}
+"""Where each command is; it is imported when it is used."""
 
-@click.group(cls=Sections, epilog=EPILOG, invoke_without_command=True)
+
+@click.group(cls=Sections, places=PLACES, epilog=EPILOG, invoke_without_command=True)
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -58,62 +94,6 @@ def agent(context: click.Context, data: Path, passphrase_file: Path | None, trus
     agent_skill.check(context.invoked_subcommand)
     context.obj = (data, passphrase_file, trust)
     if context.invoked_subcommand is None:
+        from tacit.cli import agent_attend
+
         agent_attend.attend(context)
-
-
-COMMANDS: Final[tuple[click.Command, ...]] = (
-    agent_post.register,
-    agent_post.protect,
-    agent_post.keys,
-    agent_post.contact,
-    agent_post.setting,
-    agent_post.clock,
-    agent_post.send,
-    agent_post.listen,
-    agent_post.take_over,
-    agent_post.repairs,
-    agent_post.backup,
-    agent_post.restore,
-    agent_page.page_link,
-    arrange.run,
-    arrange.tick,
-    arrange.ask,
-    arrange.pending,
-    arrange.answer,
-    arrange.threads,
-    arrange.thread,
-    arrange.disclosures,
-    arrange.why,
-    arrange.stop,
-    arrange.resume,
-    arrange.change,
-    arrange.fork,
-    arrange.notices,
-    arrange.profile,
-    arrange.permissions,
-    arrange.autonomy,
-    agent_calendar.calendar,
-    arrange.action,
-    arrange.demo,
-    arrange.schema,
-    agent_attend.inbox,
-    agent_brain.brain,
-    agent_find.me_command,
-    agent_find.add_command,
-    agent_find.find_command,
-    agent_group.group,
-    agent_group.transfer,
-    agent_guest.guest,
-    agent_join.join,
-    agent_mcp.mcp,
-    agent_memory.memory,
-    agent_memory.known,
-    agent_nudge.nudge,
-    agent_setup.setup_command,
-    agent_facts.facts,
-    agent_space.space,
-    agent_thoughts.thoughts,
-)
-
-for command in COMMANDS:
-    agent.add_command(command)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from rich.cells import cell_len
-
 from tacit.cli.agent_card import EDIT, counters, ticks_needed
 from tacit.cli.arrange_show import TITLES, offer, plain, remembered, value_text, who
 from tacit.cli.quotation import clean, label, quoted
+from tacit.cli.terminal import cells, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,35 +44,6 @@ _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
 
 
 # Words.
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A text in lines of so many cells; a word that is longer than a line is cut."""
-    lines: list[str] = []
-    line = ""
-    for word in text.split(" "):
-        joined = f"{line} {word}" if line else word
-        if cell_len(joined) <= width:
-            line = joined
-            continue
-        if line:
-            lines.append(line)
-        line = word
-        while cell_len(line) > width:
-            taken = fitting(line, width)
-            lines.append(taken)
-            line = line[len(taken) :]
-    return [*lines, line]
-
-
-def fitting(text: str, width: int) -> str:
-    """As much of a text as fits into so many cells, one sign at least."""
-    used = 0
-    for index, sign in enumerate(text):
-        used += cell_len(sign)
-        if used > width:
-            return text[: max(index, 1)]
-    return text
 
 
 def name_of(address: str) -> str:
@@ -240,12 +210,12 @@ def keys(card: Card, width: int) -> list[Line]:
 def key_lines(named: Iterable[tuple[str, str]], width: int) -> list[Line]:
     """Keys and what they do, in as many lines as it takes."""
     lines: list[Line] = [[("dim", MARK)]]
-    used = cell_len(MARK)
+    used = cells(MARK)
     for key, what in named:
-        needed = cell_len(f"{key} {what}  ")
+        needed = cells(f"{key} {what}  ")
         if used + needed > width:
             lines.append([("dim", MARK)])
-            used = cell_len(MARK)
+            used = cells(MARK)
         lines[-1] += [("key", key), ("dim", f" {what}  ")]
         used += needed
     return lines

@@ -165,7 +165,7 @@ class PaneScreen(ReadScreen):
         self._out.print("┼".join(["─" * (pane + 1), "─" * (MIDDLE + 2), "─" * (pane + 1)]), style="dim")
 
     def _pane(self) -> int:
-        return (max(70, min(self._out.console.width, 120)) - MIDDLE - 7) // 2
+        return (max(70, min(self._out.width, 120)) - MIDDLE - 7) // 2
 
     def _print(self, left: Lines, middle: Lines, right: Lines) -> None:
         """One row, by lines: words wrap inside their pane, and later lines keep the indent of the first."""

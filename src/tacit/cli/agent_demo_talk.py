@@ -63,7 +63,7 @@ class TalkScreen(ReadScreen):
             self._row("", told_lines(held[0]["left"]))
 
     def _row(self, who: str, lines: Lines) -> None:
-        width = max(40, min(self._out.console.width, 110) - WHO - 3)
+        width = max(40, min(self._out.width, 110) - WHO - 3)
         place = self._people.index(who) if who in self._people else 0
         for number, (text, style) in enumerate(wrapped(lines, width) if lines else ()):
             front = styled(f"{who if number == 0 else '':<{WHO}}", COLOURS[place % len(COLOURS)])

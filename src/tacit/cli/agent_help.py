@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import click
+from tacit.cli.lazy import Lazy
+
+if TYPE_CHECKING:
+    import click
 
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Arrange something": {
@@ -78,24 +81,19 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
 """The commands as one looks for them, each in one section, in the words of a list."""
 
 
-class Sections(click.Group):
+class Sections(Lazy):
     """A group whose help shows its commands by what they are for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class names it
-        """In the order of the sections; what is in none comes last."""
-        ordered = [name for section in SECTIONS.values() for name in section if name in self.commands]
-        return [*ordered, *(name for name in self.commands if name not in ordered)]
+        """In the order of the sections."""
+        return [name for section in SECTIONS.values() for name in section]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Each section with its commands."""
-        named = {name for section in SECTIONS.values() for name in section}
-        rest = {name: self.commands[name].get_short_help_str() for name in self.commands if name not in named}
-        widest = max(map(len, self.list_commands(ctx)), default=0)
-        for title, section in {**SECTIONS, "Further": rest}.items():
-            rows = [(name.ljust(widest), what) for name, what in section.items() if name in self.commands]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        widest = max(map(len, self.list_commands(ctx)))
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), what) for name, what in section.items()])
 
 
 EPILOG: Final = """\b

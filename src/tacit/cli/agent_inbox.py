@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-from rich.cells import cell_len
 from rich.text import Text
 from textual.app import App
 from textual.binding import Binding
@@ -19,7 +18,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from tacit.base.errors import TacitError
-from tacit.cli import agent_card, agent_card_show, arrange_show
+from tacit.cli import agent_card, agent_card_show, arrange_show, terminal
 from tacit.cli.agent_card_show import Line, key_lines, name_of
 from tacit.cli.agent_desk import Desk
 from tacit.cli.quotation import label, quoted
@@ -361,7 +360,7 @@ def _at(one: Fields) -> str:
 
 def _cut(text: str, width: int = ROW) -> str:
     """A text in one row."""
-    return text if cell_len(text) <= width else f"{agent_card_show.fitting(text, width - 1)}…"
+    return text if terminal.cells(text) <= width else f"{terminal.fitting(text, width - 1)}…"
 
 
 def _row(card: agent_card.Card, *, later: bool) -> Text:
@@ -412,7 +411,7 @@ def _receipt(one: Fields, width: int) -> list[Line]:
     ]
     lines: list[Line] = []
     for name, text in rows:
-        told = agent_card_show.wrapped(arrange_show.plain(text), max(width - 13, 20))
+        told = terminal.wrapped(arrange_show.plain(text), max(width - 13, 20))
         lines.append([("dim", f"{name:<12} "), ("", told[0])])
         lines += [[("", f"{'':<13}{more}")] for more in told[1:]]
     return lines

@@ -12,11 +12,10 @@ from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.moment import Moment
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.table import Table
 
 
 @click.command()
@@ -53,22 +52,18 @@ def _spent(session: CliSession, group_id: str, days: int) -> list[dict[str, Any]
             with closing(Store(path)) as store:
                 found += [{"agent": path.parent.name, **asdict(one)} for one in store.spending(since)]
         except (Corrupt, Unavailable) as error:  # it fails alone
-            session.err.print(show.plain(f"{path.parent.name}: {error}"), soft_wrap=True)
+            session.err.print(show.plain(f"{path.parent.name}: {error}"))
     return found
 
 
 def _costs(rows: Sequence[dict[str, Any]]) -> Table:
-    from rich.table import Table
-
     caption = "~ is reckoned by bytes, as the agent counts no tokens; a cost that nobody knows is left out."
-    table = Table(box=None, caption=caption, caption_justify="left")
-    for name in ("agent", "day", "room", "model", "turns", "tokens", "cost"):
-        table.add_column(name, no_wrap=True, overflow="fold")
+    table = Table("agent", "day", "room", "model", "turns", "tokens", "cost", caption=caption)
     for row in rows:
         about = "~" if row["estimated"] else ""
         cost = "" if row["cost_usd"] is None else f"{about}{row['cost_usd']:.4f} USD"
         words = [show.plain(str(row[name])) for name in ("agent", "day", "conversation", "model", "turns")]
-        table.add_row(*words, f"{about}{row['tokens']}", cost)
+        table.add(*words, f"{about}{row['tokens']}", cost)
     return table
 
 
@@ -83,24 +78,20 @@ def _add_worktrees(session: CliSession, group_id: str, rows: Sequence[dict[str, 
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    from rich.table import Table
-
     caption = "Turns, tokens, time and cost are of today (UTC)."
     spent: list[dict[str, Any]] = [row.get("today") or {} for row in rows]
     if any(one.get("estimated") for one in spent):
         caption += " ~ is reckoned by bytes, as the agent counts no tokens."
-    table = Table(box=None, caption=caption, caption_justify="left")
-    table.add_column("agent", no_wrap=True, overflow="fold")
-    for name in ("roles", "status", "owes", "holds", "turns", "tokens", "time", "cost"):
-        table.add_column(name)
+    names = ["agent", "roles", "status", "owes", "holds", "turns", "tokens", "time", "cost"]
     if any(row.get("worktree") for row in rows):
-        table.add_column("branch")
+        names.append("branch")
+    table = Table(*names, caption=caption)
     for row in rows:
         today: dict[str, Any] = row.get("today") or {}
         currency = row.get("currency")  # none: the agent does not say what it costs
         about = "~" if today.get("estimated") else ""
         cost = f"{about}{today.get('cost', 0.0):.2f} {currency}" if today and currency else ""
-        table.add_row(
+        table.add(
             show.plain(str(row["actor_id"])),
             show.plain(", ".join(row.get("roles") or ())),
             show.plain(" ".join(filter(None, (row["status"], row.get("detail"))))),

@@ -66,7 +66,6 @@ def backup(session: CliSession, target: Path, passphrase_file: Path | None) -> N
         {"path": str(path), "bytes": size, "encrypted": words is not None, **_told(manifest)},
         lambda: session.out.print(
             f"{path}: {groups}, {files}, {size // 1024} KiB" + (", encrypted" if words is not None else ""),
-            soft_wrap=True,
         ),
     )
 
@@ -88,6 +87,5 @@ def restore(session: CliSession, source: Path, passphrase_file: Path | None) -> 
         lambda: session.out.print(
             f"restored {counted(len(manifest.groups), 'group')} of {manifest.made} into {session.data}; "
             "start it with `tacit up`",
-            soft_wrap=True,
         ),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -221,23 +221,14 @@ def _streams(files: tuple[str, ...]) -> Iterator[tuple[str, Source]]:
 
 @contextmanager
 def _progress(file: str, stream: Any) -> Generator[Source]:
-    """A bar on standard error while a long file is read at a terminal."""
+    """How much of a long file is read, on standard error at a terminal."""
     size = _size(stream)
-    console = Terminal(is_error=True).console
-    if size < _LONG or not console.is_terminal:
+    if size < _LONG or not Terminal(is_error=True).is_watched:
         yield stream
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(safe(Path(file).name), total=size)
-        yield _Counted(stream, lambda count: progress.advance(task, count))
+    name = safe(Path(file).name)
+    with closing(_Counted(stream, size, name)) as counted:
+        yield counted
 
 
 def _size(stream: Any) -> int:
@@ -251,17 +242,30 @@ def _size(stream: Any) -> int:
 
 
 class _Counted:
-    """A stream that tells how much was read from it."""
+    """A stream that says at the terminal how much of it was read; what is printed next covers the line."""
 
-    def __init__(self, stream: Source, tell: Callable[[int], None]) -> None:
+    def __init__(self, stream: Source, size: int, name: str) -> None:
         self._stream = stream
-        self._tell = tell
+        self._size = size
+        self._name = name
+        self._read = 0
+        self._shown = ""
 
     def read(self, size: int, /) -> bytes:
         """As the stream itself."""
         data = self._stream.read(size)
-        self._tell(len(data))
+        self._read += len(data)
+        self._show(f"{self._name}: {100 * self._read // self._size} %")
         return data
+
+    def close(self) -> None:
+        """Leave an empty line behind."""
+        self._show(" " * len(self._shown))
+
+    def _show(self, words: str) -> None:
+        if words != self._shown:
+            click.echo(f"{words}\r", nl=False, err=True)
+            self._shown = words
 
 
 def _report(file: str, line: int, reading: Reading, *, as_json: bool, warnings: bool) -> None:

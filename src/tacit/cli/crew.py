@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from rich.table import Table
 
 from tacit.base.errors import Refused
 from tacit.cli import show
 from tacit.cli.join import agent_options, member_from
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import Table
 from tacit.harness.team import document_of, team_of
 
 if TYPE_CHECKING:
@@ -74,21 +74,19 @@ def list_(session: CliSession) -> None:
         session.out.print(_table(rows, titles))
         for row in rows:
             for words in filter(None, (row["reason"], row["warning"])):
-                session.out.print(show.plain(f"{row['actor_id']}: {words}"), soft_wrap=True)
+                session.out.print(show.plain(f"{row['actor_id']}: {words}"))
 
     session.answer(rows, tell)
 
 
 def _table(rows: Sequence[dict[str, Any]], titles: dict[str, str]) -> Table:
-    table = Table(box=None)
-    for name in ("agent", "room", "driver", "state", "branch"):
-        table.add_column(name, overflow="fold")
+    table = Table("agent", "room", "driver", "state", "branch")
     for row in rows:
         tree = row["worktree"]
         branch = "" if tree is None else tree["fault"] or f"{tree['branch']} ({tree['words']})"
         room = titles.get(row["group_id"], row["group_id"])
         cells = (row["actor_id"], room, row["agent"]["driver"], row["state"], branch)
-        table.add_row(*(show.plain(str(one)) for one in cells))
+        table.add(*(show.plain(str(one)) for one in cells))
     return table
 
 
@@ -204,7 +202,7 @@ def logs(session: CliSession, name: str, group: str | None, lines: int, *, progr
 
     def tell() -> None:
         for line in told:
-            session.out.print(show.plain(line if program else _readable(line)), soft_wrap=True)
+            session.out.print(show.plain(line if program else _readable(line)))
 
     session.answer(found, tell)
 
@@ -238,9 +236,7 @@ def invite(
 
     def tell() -> None:
         session.out.print(f"On the other machine, within {hours:g} hours (the code works once):")
-        session.out.print(
-            f"  {show.plain(command)} --driver codex -- --use-my-config --cwd .", soft_wrap=True
-        )
+        session.out.print(f"  {show.plain(command)} --driver codex -- --use-my-config --cwd .")
 
     session.answer({**made, "command": command}, tell)
 

@@ -233,9 +233,9 @@ def doctor(context: click.Context, session: CliSession) -> None:
     def human() -> None:
         for one in found:
             mark = styled("✓", "green") if one.ok else styled("-", "yellow")
-            session.out.print(f"{mark} {one.what:12} {one.found}", soft_wrap=True)
+            session.out.print(f"{mark} {one.what:12} {one.found}")
             if one.advice and not one.ok:
-                session.out.print(f"               {one.advice}", style="dim", soft_wrap=True)
+                session.out.print(f"               {one.advice}", style="dim")
 
     session.answer([asdict(one) for one in found], human)
     essential = {"python", "data", "hub"}

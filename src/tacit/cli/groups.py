@@ -73,7 +73,7 @@ def actor_add(
 
     def human() -> None:
         session.out.print(f"added {bold(actor_id)}; its token, shown only now:")
-        session.out.print(f"  {made['token']}", soft_wrap=True)
+        session.out.print(f"  {made['token']}")
         session.out.print(f"On this machine {bold(f'--as {actor_id}')} is enough.")
 
     session.answer(made, human)
@@ -119,7 +119,7 @@ def actor_token(session: CliSession, name: str, actor_id: str, listed: bool, rev
     else:
         made = hub.issue_token(group_id, actor_id)
         keep_token(session.url, group_id, actor_id, made["token"])
-        session.answer(made, lambda: session.out.print(made["token"], soft_wrap=True))
+        session.answer(made, lambda: session.out.print(made["token"]))
 
 
 @click.group()
@@ -135,4 +135,4 @@ def service_add(session: CliSession, name: str, groups: tuple[str, ...]) -> None
     """Register a service such as svc:com.example.ci; its token is printed once."""
     ids = [session.resolve_group(one) for one in groups] or None
     made = session.hub().add_service(name, ids)
-    session.answer(made, lambda: session.out.print(made["token"], soft_wrap=True))
+    session.answer(made, lambda: session.out.print(made["token"]))

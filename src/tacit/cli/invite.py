@@ -41,7 +41,7 @@ def link(session: CliSession, *, listed: bool, revoke: str | None) -> None:
             session.answer(done, lambda: session.out.print(f"revoked {revoke}"))
             return
         url = session.page_link(hub.sign_in_link())
-    session.answer({"link": url}, lambda: session.out.print(url, soft_wrap=True))
+    session.answer({"link": url}, lambda: session.out.print(url))
 
 
 @click.command()
@@ -105,7 +105,7 @@ def _show_browsers(session: CliSession, browsers: list[dict[str, Any]]) -> None:
 
 def _give(session: CliSession, principal: str, url: str) -> None:
     session.out.print(f"{bold(principal)} comes in by this link; it works once, for a day:")
-    session.out.print(f"  {url}", soft_wrap=True)
+    session.out.print(f"  {url}")
 
 
 def _live(hub: SocketHub, group_id: str, principal: str) -> list[str]:

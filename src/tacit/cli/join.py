@@ -89,7 +89,7 @@ class Narrator:
             self._say(SAYS[what].format_map(data))
 
     def _say(self, words: str) -> None:
-        self._session.out.print(f"{bold(show.plain(self._name))} {show.plain(words)}", soft_wrap=True)
+        self._session.out.print(f"{bold(show.plain(self._name))} {show.plain(words)}")
 
 
 def _broken_off(code: str, hint: str) -> str:
@@ -167,17 +167,17 @@ def _tell_sharing(session: CliSession, agent: ReadyAgent, starting: Collection[P
 
     others = sharing.sharers(agent.state, agent.others, starting)
     if words := sharing.warning(agent.member.name, agent.options.directory, others):
-        session.err.print(show.plain(words), style="yellow", soft_wrap=True)
+        session.err.print(show.plain(words), style="yellow")
 
 
 def _tell_worktree(session: CliSession, agent: ReadyAgent) -> None:
     tree = agent.worktree
     if tree is not None and not session.as_json:
         words = f"{agent.member.name} works on branch {tree.branch} in {tree.directory}"
-        session.out.print(show.plain(words), soft_wrap=True)
+        session.out.print(show.plain(words))
         for number, (_state, options) in enumerate(agent.beside, 2):
             words = f"its session {number} works on branch {tree.branch}.{number} in {options.directory}"
-            session.out.print(show.plain(words), soft_wrap=True)
+            session.out.print(show.plain(words))
 
 
 async def _until_stopped(work: Any) -> None:
@@ -391,7 +391,7 @@ def _run_team(session: CliSession, path: Path) -> None:
     supervisor = Supervisor(agents, lambda name: Narrator(session, name))
     if not session.as_json:
         for fault in failed:
-            session.err.print(show.plain(fault), style="red", soft_wrap=True)
+            session.err.print(show.plain(fault), style="red")
         count = f"{len(agents)} agent{'s' if len(agents) != 1 else ''} join{'s' if len(agents) == 1 else ''}"
         session.out.print(f"{count}. Leave with Ctrl-C.")
     _loop(supervisor)

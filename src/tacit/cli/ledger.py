@@ -77,7 +77,7 @@ def import_(session: CliSession, source: BinaryIO) -> None:
 
     def human() -> None:
         for group_id, end in found.ends.items():
-            session.out.print(f"{group_id}  {end.last_seq} events  {end.chain}", soft_wrap=True)
+            session.out.print(f"{group_id}  {end.last_seq} events  {end.chain}")
         session.out.print("the same hashes" if found.proved else "no proof came with it: the hashes are new")
 
     ends = {name: {"last_seq": end.last_seq, "chain": end.chain} for name, end in found.ends.items()}
@@ -106,7 +106,6 @@ def verify(context: click.Context, session: CliSession) -> None:
             session.out.print(
                 f"{styled('✓', 'green')} older, healthy: another version of Tacit wrote this ledger, "
                 "and the next start of its hub or agent brings it forward.",
-                soft_wrap=True,
             )
         elif report.sound:
             session.out.print(f"{styled('✓', 'green')} sound")

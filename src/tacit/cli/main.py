@@ -5,7 +5,6 @@ Subcommands are imported when they are used: `tacit send` does not load the hub.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Final, NoReturn, cast
@@ -14,6 +13,7 @@ import click
 
 from tacit import __version__
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.cli.lazy import Lazy
 from tacit.cli.session import CliSession, default_data
 
 EPILOG: Final = """\b
@@ -130,7 +130,9 @@ def _common_options() -> list[click.Option]:
 
 def _with_common_options(command: click.Command) -> click.Command:
     """Let every command take the options that one tends to add at the end of a line."""
-    if isinstance(command, click.Group):
+    if isinstance(command, Lazy):
+        command.completed = _with_common_options
+    elif isinstance(command, click.Group):
         for inner in command.commands.values():
             _with_common_options(inner)
     if not isinstance(command, click.Group) or command.invoke_without_command:
@@ -139,19 +141,13 @@ def _with_common_options(command: click.Command) -> click.Command:
     return command
 
 
-class Lazy(click.Group):
-    """Commands in the table's order, imported on use."""
+class _Listed(Lazy):
+    """All commands, with the words of the table."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class names it
-        """As in the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import the command's module now."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        return _with_common_options(cast("click.Command", getattr(importlib.import_module(module), name)))
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, with the common options."""
+        command = super().get_command(ctx, cmd_name)
+        return None if command is None else _with_common_options(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing them all."""
@@ -160,7 +156,8 @@ class Lazy(click.Group):
 
 
 @click.group(
-    cls=Lazy,
+    cls=_Listed,
+    places={name: place for name, (place, _) in COMMANDS.items()},
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -8,6 +8,7 @@ import click
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +28,10 @@ def print_nodes(session: CliSession, found: Sequence[dict[str, Any]]) -> None:
     if not found:
         session.out.print("One hub, with its ledger in its own folder.")
         return
-    from rich.table import Table
-
-    table = Table(box=None)
-    for name in ("machine", "", "writes to", "behind", "asleep"):
-        table.add_column(name)
+    table = Table("machine", "", "writes to", "behind", "asleep")
     for row in found:
         here = "this one" if row["here"] else ""
         groups, behind = show.counted(row["groups"], "group"), show.counted(row["behind"], "message")
         asleep = show.counted(row.get("asleep", 0), "group")
-        table.add_row(show.plain(str(row["machine"])), here, groups, behind, asleep)
+        table.add(show.plain(str(row["machine"])), here, groups, behind, asleep)
     session.out.print(table)

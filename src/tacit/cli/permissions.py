@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from rich.text import Text
 
 from tacit.base.errors import Refused
 from tacit.base.quoting import shown
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ def _list(session: CliSession, rows: Sequence[dict[str, Any]], group: str) -> No
     if not rows:
         session.out.print("No open requests.", style="dim")
     for row in rows:
-        session.out.print(Text("\n").join(_card(row)))
+        session.out.print("\n".join(_card(row)))
     if rows:
         which = short(str(rows[0]["approval_id"])) if len(rows) == 1 else "ID"
         session.out.print(
@@ -104,21 +104,20 @@ def _list(session: CliSession, rows: Sequence[dict[str, Any]], group: str) -> No
         )
 
 
-def _card(row: dict[str, Any]) -> list[Text]:
+def _card(row: dict[str, Any]) -> list[str]:
     """Who asked for what, what the agent wants to do for it, and how far a yes can go."""
     agent = show.plain(str(row["session"]))
-    asked = Text(short(str(row["approval_id"])), style="bold cyan")
-    asked.append(f"  {_request(row, agent)}")
+    asked = f"{styled(short(str(row['approval_id'])), 'bold cyan')}  {_request(row, agent)}"
     place = f", in worktree {show.plain(str(row['worktree']))}" if row.get("worktree") else ""
-    wanted = Text(f"    {agent} {_VERBS.get(str(row.get('kind')), 'wants to')}{place}:", style="bold")
+    wanted = bold(f"    {agent} {_VERBS.get(str(row.get('kind')), 'wants to')}{place}:")
     lines = [asked, wanted, *_set_in(str(row.get("title") or ""), "")]
     lines += _set_in(str(row.get("details") or ""), "dim")
     if row.get("directory"):
-        lines.append(Text(f"    in {show.plain(str(row['directory']))}", style="dim"))
+        lines.append(styled(f"    in {show.plain(str(row['directory']))}", "dim"))
     if row.get("covers"):
-        lines.append(Text(f"    --turn and --always cover {show.plain(str(row['covers']))}", style="dim"))
+        lines.append(styled(f"    --turn and --always cover {show.plain(str(row['covers']))}", "dim"))
     if row.get("may_allow") is False:
-        lines.append(Text("    You asked for this yourself: somebody else has to allow it.", style="yellow"))
+        lines.append(styled("    You asked for this yourself: somebody else has to allow it.", "yellow"))
     return lines
 
 
@@ -136,8 +135,8 @@ def _named(principal: str) -> str:
     return "The owner" if principal == "user" else show.plain(principal.removeprefix("usr:"))
 
 
-def _set_in(text: str, style: str) -> list[Text]:
-    return [Text(f"      {line}", style=style) for line in show.plain(text).split("\n")] if text else []
+def _set_in(text: str, style: str) -> list[str]:
+    return [styled(f"      {line}", style) for line in show.plain(text).split("\n")] if text else []
 
 
 @click.command()
@@ -163,9 +162,9 @@ def _granted(session: CliSession, rows: Sequence[dict[str, Any]]) -> None:
     if not rows:
         session.out.print("No permanent permissions.", style="dim")
     for row in rows:
-        line = Text(short(str(row["approval_id"])), style="bold cyan")
-        line.append(f"  {show.plain(str(row['session']))}", style="bold")
-        line.append(f"  {show.plain(str(row['covers']))}")
+        line = styled(short(str(row["approval_id"])), "bold cyan")
+        line += bold(f"  {show.plain(str(row['session']))}")
+        line += f"  {show.plain(str(row['covers']))}"
         people = ", ".join(_named(str(one)) for one in row.get("asked_by") or ["user"])
-        line.append(f", asked by {people}, allowed by {_named(str(row['answered_by']))}", style="dim")
+        line += styled(f", asked by {people}, allowed by {_named(str(row['answered_by']))}", "dim")
         session.out.print(line)

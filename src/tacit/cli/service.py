@@ -107,7 +107,7 @@ def _removed(session: CliSession, path: Path) -> bool:
     try:
         _systemctl("disable", "--now", NAME)
     except Unavailable as error:
-        session.err.print(show.plain(f"{error}: what runs goes on until it is ended"), soft_wrap=True)
+        session.err.print(show.plain(f"{error}: what runs goes on until it is ended"))
         path.unlink()
         return True
     path.unlink()
@@ -139,7 +139,7 @@ def handle(session: CliSession, what: str, data: Path, typed: click.Context) -> 
         ) from error
 
     def tell() -> None:
-        session.out.print(show.plain(f"the hub runs as a service of this account ({path})"), soft_wrap=True)
+        session.out.print(show.plain(f"the hub runs as a service of this account ({path})"))
         session.out.print("look at it with `systemctl --user status tacit`, sign in with `tacit link`")
         session.out.print("so that it runs while you are signed out: `loginctl enable-linger`")
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tacit.base.visible import visible
-from tacit.cli.terminal import bold
+from tacit.cli.terminal import Table, bold, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.text import Text
 
     from tacit.cli.terminal import Terminal
     from tacit.client import Event, Inbox
@@ -43,62 +41,57 @@ def plain(text: str) -> str:
     return visible(text, lines=True)
 
 
-def line(event: Event) -> Text:  # noqa: PLR0912 - one case a kind
+def line(event: Event) -> str:  # noqa: PLR0912 - one case a kind
     """One event as a line."""
-    from rich.text import Text
-
     data = event.data
-    shown = Text(f"#{event.seq:<5} {clock(event)} ", style="dim")
+    shown = styled(f"#{event.seq:<5} {clock(event)} ", "dim")
     by = plain(str(data.get("by") or event.by)) if event.kind in CHANGES else event.by
-    shown.append(by, style=f"bold {colour(by)}")
+    shown += styled(by, f"bold {colour(by)}")
     match event.kind:
         case "chat.message":
             if to := data.get("to"):
-                shown.append(f" → {plain(' '.join(to))}", style="dim")
+                shown += styled(f" → {plain(' '.join(to))}", "dim")
             if data.get("priority") == "attention":
-                shown.append(" !", style="bold red")
-            shown.append("  " + plain(data["text"]))
+                shown += styled(" !", "bold red")
+            shown += "  " + plain(data["text"])
             if attachments := data.get("attachments"):
                 names = ", ".join(plain(one.get("title") or one["path"][:12]) for one in attachments)
-                shown.append(f"  [{names}]", style="dim")
+                shown += styled(f"  [{names}]", "dim")
             if data.get("src_group_id"):
-                shown.append("  (relayed)", style="dim")
+                shown += styled("  (relayed)", "dim")
         case "chat.ack":
-            shown.append(f" acknowledged {data['event_id'][-8:]}", style="dim")
+            shown += styled(f" acknowledged {data['event_id'][-8:]}", "dim")
         case "chat.read":
-            shown.append(f" read up to {data['event_id'][-8:]}", style="dim")
+            shown += styled(f" read up to {data['event_id'][-8:]}", "dim")
         case "chat.reaction":
             verb = "took back" if data.get("removed") else "reacted"
-            shown.append(f" {verb} {plain(data['emoji'])}", style="dim")
+            shown += styled(f" {verb} {plain(data['emoji'])}", "dim")
         case "system.notify":
-            shown.append(
-                f" ⚑ {plain(data.get('title') or data.get('message') or data['kind'])}", style="yellow"
-            )
+            shown += styled(f" ⚑ {plain(data.get('title') or data.get('message') or data['kind'])}", "yellow")
         case "x.c2a.edit" | "x.c2a.delete":
-            _changed(shown, event)
+            shown += _changed(event)
         case "actor.add" | "actor.remove" | "actor.update":
             verb = {"add": "added", "remove": "removed", "update": "changed"}[event.kind.split(".")[1]]
-            shown.append(f" {verb} {data['actor_id']}", style="dim")
+            shown += styled(f" {verb} {data['actor_id']}", "dim")
         case "group.create":
-            shown.append(f" opened “{plain(data['title'])}”", style="dim")
+            shown += styled(f" opened “{plain(data['title'])}”", "dim")
         case _:
-            shown.append(f" {event.kind}", style="dim italic")
+            shown += styled(f" {event.kind}", "dim italic")
     return shown
 
 
-def _changed(shown: Text, event: Event) -> None:
+def _changed(event: Event) -> str:
     """A message in its new form, or taken back: the line above it still has what was said first."""
     if event.kind == "x.c2a.edit":
-        shown.append(f" edited {str(event.data['supersedes'])[-8:]}", style="dim")
-        shown.append("  " + plain(str(event.data["text"])))
-    else:
-        shown.append(f" took back {str(event.data['event_id'])[-8:]}", style="dim")
+        edited = styled(f" edited {str(event.data['supersedes'])[-8:]}", "dim")
+        return edited + "  " + plain(str(event.data["text"]))
+    return styled(f" took back {str(event.data['event_id'])[-8:]}", "dim")
 
 
 def events(out: Terminal, many: list[Event]) -> None:
     """Events, one below the other."""
     for event in many:
-        out.print(line(event), soft_wrap=True)
+        out.print(line(event))
 
 
 def groups(out: Terminal, many: list[dict[str, Any]]) -> None:
@@ -106,14 +99,10 @@ def groups(out: Terminal, many: list[dict[str, Any]]) -> None:
     if not many:
         out.print("No groups yet. Open one: " + bold('tacit group new "My first room"'))
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("title", "id", "actors", "events"):
-        table.add_column(name, justify="right" if name == "events" else "left", overflow="fold")
+    table = Table("title", "id", "actors", "events", right={"events"})
     for one in many:
         names = " ".join(actor["actor_id"] for actor in one["actors"]) or "-"
-        table.add_row(plain(one["title"]), one["group_id"], names, str(one["last_seq"]))
+        table.add(plain(one["title"]), one["group_id"], plain(names), str(one["last_seq"]))
     out.print(table)
 
 
@@ -122,13 +111,10 @@ def actors(out: Terminal, many: list[dict[str, Any]]) -> None:
     if not many:
         out.print("No actors yet. Add one: " + bold("tacit actor add GROUP NAME"))
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("actor", "role", "title", "roles"):
-        table.add_column(name)
+    table = Table("actor", "role", "title", "roles")
     for one in many:
-        table.add_row(one["actor_id"], one["role"] or "-", one["title"] or "-", " ".join(one["roles"]) or "-")
+        cells = (one["actor_id"], one["role"], one["title"], " ".join(one["roles"]))
+        table.add(*(plain(cell or "-") for cell in cells))
     out.print(table)
 
 

@@ -66,10 +66,10 @@ def trace(session: CliSession, name: str, tid: str, form: str) -> None:
 
 def _draw(session: CliSession, chronicle: Chronicle, tid: str, form: str) -> None:
     if form == "html":
-        session.out.print(page(chronicle, title=f"Trace {tid}"), soft_wrap=True)
+        session.out.print(page(chronicle, title=f"Trace {tid}"))
         return
     for tree, kind in trees(chronicle):
         if tree.id == tid:
             lines = mermaid(tree) if form == "mermaid" else tree_lines(tree, kind=kind)
             for line in lines:
-                session.out.print(line, soft_wrap=True)
+                session.out.print(line)

@@ -9,7 +9,7 @@ import click
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
-from tacit.cli.terminal import styled
+from tacit.cli.terminal import Table, styled
 
 _STYLES = {"must_respond": "bold", "may_respond": "", "ack_only": "dim", "must_not_respond": "dim"}
 
@@ -123,11 +123,9 @@ def settings(session: CliSession, name: str, changes: tuple[str, ...]) -> None:
     found = hub.call("rules", {"group_id": group_id})["settings"]
 
     def table_of() -> None:
-        from rich.table import Table
-
-        table = Table(box=None, show_header=False)
+        table = Table("", "")
         for key, value in found.items():
-            table.add_row(key, json.dumps(value))
+            table.add(key, json.dumps(value))
         session.out.print(table)
 
     session.answer(found, table_of)

@@ -47,7 +47,7 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
         out.print(f"{bold('Tacit')} is up at {server.url}, data in {server.config.data}")
         if first:
             out.print(f"Sign in with this link; it works once, for {OWNERS_MINUTES} minutes:")
-            out.print(f"  {bold(server.new_link())}", soft_wrap=True)
+            out.print(f"  {bold(server.new_link())}")
             out.print(f"A further one, for another browser or later: {bold('tacit link')}")
         else:
             out.print(f"Sign in with the link that {bold('tacit link')} prints.")

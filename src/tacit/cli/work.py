@@ -8,11 +8,11 @@ import click
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.table import Table
 
 _STYLES = {
     "failed": "red",
@@ -54,20 +54,14 @@ def _print(session: CliSession, rows: Sequence[dict[str, Any]], *, named: bool) 
 
 
 def _table(rows: Sequence[dict[str, Any]], *, named: bool) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None)
-    for name in (*(("group",) if named else ()), "message", "agent", "state", "since", "cost"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("question")
+    table = Table(*(("group",) if named else ()), "message", "agent", "state", "since", "cost", "question")
     for row in rows:
         cost = f"{row['cost']:.2f} {row.get('currency', '')}".rstrip() if row.get("cost") else ""
-        table.add_row(
+        table.add(
             *((show.plain(row["group"]),) if named else ()),
             f"#{row['seq']}",
             show.plain(row["agent"]),
-            Text(_state(row), style=_STYLES.get(row["state"], "dim")),
+            (_state(row), _STYLES.get(row["state"], "dim")),
             f"{row['since'][11:16]} UTC",
             cost,
             show.plain(row["about"]),

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from tacit.base.errors import Refused
 from tacit.base.io.folder_lock import is_held
 from tacit.cli import show
 from tacit.cli.join import state_roots
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import Table
 from tacit.harness.io import worktrees
 from tacit.harness.io.turn_lock import changing
 from tacit.harness.team import SLOT
@@ -112,12 +112,10 @@ def list_(session: CliSession) -> None:
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None)
-    for name in ("agent", "branch", "status", "folder"):
-        table.add_column(name, overflow="fold")
+    table = Table("agent", "branch", "status", "folder")
     for row in rows:
         status = row["status"]["words"] if row["status"] else row["fault"]
-        table.add_row(*(show.plain(str(one)) for one in (row["agent"], row["branch"], status, row["path"])))
+        table.add(*(show.plain(str(one)) for one in (row["agent"], row["branch"], status, row["path"])))
     return table
 
 
@@ -131,11 +129,11 @@ def status(session: CliSession, name: str, group: str | None) -> None:
 
     def tell() -> None:
         now = found["status"]
-        session.out.print(show.plain(f"{found['branch']} of {found['project']}"), soft_wrap=True)
-        session.out.print(show.plain(now["words"] if now else found["fault"]), soft_wrap=True)
+        session.out.print(show.plain(f"{found['branch']} of {found['project']}"))
+        session.out.print(show.plain(now["words"] if now else found["fault"]))
         for path in now["files"] if now else ():
-            session.out.print(f"  {show.plain(path)}", soft_wrap=True)
-        session.out.print(show.plain(f"in {found['path']}"), soft_wrap=True)
+            session.out.print(f"  {show.plain(path)}")
+        session.out.print(show.plain(f"in {found['path']}"))
 
     session.answer(found, tell)
 
@@ -153,7 +151,7 @@ def diff(session: CliSession, name: str, group: str | None) -> None:
 def _done(session: CliSession, outcome: WorktreeOutcome) -> None:
     if not outcome.done:
         raise Refused("worktree_conflict", outcome.message, details={"conflicts": list(outcome.conflicts)})
-    session.answer(outcome.as_json(), lambda: session.out.print(show.plain(outcome.message), soft_wrap=True))
+    session.answer(outcome.as_json(), lambda: session.out.print(show.plain(outcome.message)))
 
 
 def _change(name: str, words: str, act: Callable[[Worktree], WorktreeOutcome]) -> None:

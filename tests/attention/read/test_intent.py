@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.attention.read.intent import holds, intent_of, of_text, performative, weight
-from tacit.attention.read.lexicon import LANGUAGES
+from tacit.attention.read.lexicon import languages
 from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import Intent
 from tests.attention.corpus import Score, lines, scores, silenced
 
-ENGLISH = LANGUAGES[0].sections
+ENGLISH = languages()[0].sections
 PHRASES = {
     name: ENGLISH[name]
     for name in ("safety", "approval", "blocker", "assignment", "request", "question", "asking", "strong",

@@ -12,7 +12,7 @@ from tacit.attention import Agent, Person, Roster
 from tacit.attention.read import small_talk
 from tacit.attention.read.calls import calls
 from tacit.attention.read.intent import of_text
-from tacit.attention.read.lexicon import LANGUAGES, MARKS, folded, languages_of
+from tacit.attention.read.lexicon import MARKS, folded, languages, languages_of
 from tacit.attention.read.mentions import in_text
 from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
@@ -37,7 +37,7 @@ ROSTER = Roster.of([Agent("ada"), Agent("bob")], [Person("usr:ann", ("Ann",))])
 
 
 def test_each_language_is_one_file_with_every_section() -> None:
-    assert {one.code for one in LANGUAGES} >= KNOWN
+    assert {one.code for one in languages()} >= KNOWN
     folder = resources.files("tacit.attention.read") / "languages"
     for code in KNOWN:
         written = tomllib.loads((folder / f"{code}.toml").read_text(encoding="utf-8"))

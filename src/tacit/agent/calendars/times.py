@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
-
+from tacit.agent.calendars.windows_zones import WINDOWS_ZONES
 from tacit.agent.zones import moment_of, zone_named
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _checked(one: Time) -> Time:
 
 def _exact(name: str) -> Zone | None:
     cleaned = name.strip().strip("/")
-    candidates = [cleaned, WINDOWS_TO_OLSON.get(cleaned, "")]
+    candidates = [cleaned, WINDOWS_ZONES.get(cleaned, "")]
     if name.startswith("/"):
         parts = cleaned.split("/")
         candidates += ["/".join(parts[at:]) for at in range(1, min(len(parts), 6))]

@@ -24,6 +24,7 @@ from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.attention.io.recent_pushes import Pushes, push, pushes_of
 from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_ever, roster_for
 from tacit.attention.read import bursts
+from tacit.attention.read.calls import worded
 from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
@@ -94,6 +95,7 @@ class AttentionEngine:
     version: int = fold.VERSION
 
     def __init__(self, connection: apsw.Connection) -> None:
+        worded()  # so that no room's first message waits for the languages to be read
         self._connection = connection
         self._groups: dict[str, GroupAttention] = {}
         self._touched: dict[str, GroupAttention] = {}

@@ -16,6 +16,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from enum import Enum
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -57,17 +58,6 @@ _USES: Final = re.compile(
     re.IGNORECASE,
 )
 _SOLID: Final = rf"(?=\s|\Z|[{SOLID}])"
-_TAKEN_OUT: Final = re.compile(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)", re.IGNORECASE)
-_NOT_BEFORE: Final = re.compile(rf"(?<!\w){in_any('not')}\s*\Z", re.IGNORECASE)
-_TOLD_BEFORE: Final = re.compile(rf"\w {in_any('reported')}\s+\Z", re.IGNORECASE)
-"""Somebody else's words, or words about somebody: "carl said: @ada please look", "carl asked @ada"."""
-GREETING: Final = re.compile(
-    rf"\s*(?:{in_any('hail', spaced=True)}[ ,]+|{in_any('hail', spaced=False)}[ ,]*)", re.IGNORECASE
-)
-_BEFORE: Final = re.compile(
-    rf"\s*(?:{in_any('before_name', spaced=True)}[ ,]+|{in_any('before_name', spaced=False)}[ ,]*)",
-    re.IGNORECASE,
-)
 _WORD: Final = re.compile(r"[\w.'-]*\w")
 _LATIN: Final = re.compile(rf"[^\W{SOLID}](?:(?:[.'-]|[^\W{SOLID}])*[^\W{SOLID}])?(?=[{SOLID}])")
 """A name that a script without spaces follows at once."""
@@ -75,22 +65,10 @@ _LATIN_WORD: Final = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*", re.IGNORECASE |
 """A name between letters of any other script."""
 _ODD: Final = re.compile(r"[^\s:,;@?!]+")
 """A name may hold any sign, and end with one: `{k}bob-`."""
-_TITLE: Final = re.compile(in_any("title"))
-_AND: Final = re.compile(
-    rf"\s*(?:[,/&+]|(?<!\w){in_any('and', spaced=True)}(?!\w)|{in_any('and', spaced=False)})\s*",
-    re.IGNORECASE,
-)
 _MARK: Final = re.compile(rf"\s?[:,;]{_SOLID}")
 _TIGHT: Final = re.compile(r":(?=[^\W\d_])")
 """A full-width colon has its space in itself, and reads as a plain one."""
 _ALONE: Final = re.compile(rf"\s*[?!]+{_SOLID}|\s*\Z")
-_ASKS: Final = re.compile(
-    rf"\s+{in_any('after_name', spaced=True)}(?!\w)|\s*{in_any('after_name', spaced=False)}", re.IGNORECASE
-)
-_WHOLE: Final = re.compile(
-    rf"(?:\A|(?<=[\s,.!?])){in_any('before_last_name', spaced=True)}[.!]*\Z", re.IGNORECASE
-)
-"""Words that are whole without a name behind them: whoever is named there is called."""
 COMMON: Final = frozenset(
     (  # noqa: SIM905 - words read best as prose
         "lead test tests deploy build review reviewer ops support dev bot admin help helper docs web api "
@@ -103,6 +81,48 @@ COMMON: Final = frozenset(
     ).split()
 )
 """Names that are words too."""
+
+
+class _Worded(NamedTuple):
+    """What is read around a name, in every language."""
+
+    taken_out: re.Pattern[str]
+    not_before: re.Pattern[str]
+    told_before: re.Pattern[str]
+    """Somebody else's words, or words about somebody: "carl said: @ada please look", "carl asked @ada"."""
+    greeting: re.Pattern[str]
+    before: re.Pattern[str]
+    title: re.Pattern[str]
+    joined: re.Pattern[str]
+    asks: re.Pattern[str]
+    whole: re.Pattern[str]
+    """Words that are whole without a name behind them: whoever is named there is called."""
+
+
+@cache
+def worded() -> _Worded:
+    """Compiled when it is first asked for, not when the module is imported."""
+
+    def compiled(expression: str) -> re.Pattern[str]:
+        return re.compile(expression, re.IGNORECASE)
+
+    def spaced(name: str) -> str:
+        return in_any(name, spaced=True)
+
+    def unspaced(name: str) -> str:
+        return in_any(name, spaced=False)
+
+    return _Worded(
+        taken_out=compiled(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)"),
+        not_before=compiled(rf"(?<!\w){in_any('not')}\s*\Z"),
+        told_before=compiled(rf"\w {in_any('reported')}\s+\Z"),
+        greeting=compiled(rf"\s*(?:{spaced('hail')}[ ,]+|{unspaced('hail')}[ ,]*)"),
+        before=compiled(rf"\s*(?:{spaced('before_name')}[ ,]+|{unspaced('before_name')}[ ,]*)"),
+        title=re.compile(in_any("title")),
+        joined=compiled(rf"\s*(?:[,/&+]|(?<!\w){spaced('and')}(?!\w)|{unspaced('and')})\s*"),
+        asks=compiled(rf"\s+{spaced('after_name')}(?!\w)|\s*{unspaced('after_name')}"),
+        whole=compiled(rf"(?:\A|(?<=[\s,.!?])){spaced('before_last_name')}[.!]*\Z"),
+    )
 
 
 class CallStrength(Enum):
@@ -146,9 +166,9 @@ def without_any_name(prose: str, roster: Roster) -> str:
         for match in pattern.finditer(prose):
             name = match[0].casefold()
             if name in roster.names and name not in COMMON:
-                title = _TITLE.match(prose, match.end())
+                title = worded().title.match(prose, match.end())
                 between = prose[at : match.start()]
-                left.append("" if at and _AND.fullmatch(between.rstrip("@\uff20")) else between)
+                left.append("" if at and worded().joined.fullmatch(between.rstrip("@\uff20")) else between)
                 at = title.end() if title is not None else match.end()
         prose = " ".join([*left, prose[at:]])
     return prose
@@ -170,7 +190,11 @@ def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
             continue
         before = end
         led = prose[max(0, start - _LED) : start]
-        if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(led) or _TOLD_BEFORE.search(led)):
+        if not (
+            worded().taken_out.match(prose, end)
+            or worded().not_before.search(led)
+            or worded().told_before.search(led)
+        ):
             yield CalledName(start, end, match.group(1), CallStrength.SIGNED)
 
 
@@ -186,7 +210,11 @@ def _is_annotation(prose: str, match: re.Match[str], roster: Roster) -> bool:
         return True
     written = match.group(1)
     before = prose[max(0, match.start() - _LED) : match.start()]
-    if written.casefold() not in COMMON or not before.rstrip()[-1:].isalnum() or GREETING.fullmatch(before):
+    if (
+        written.casefold() not in COMMON
+        or not before.rstrip()[-1:].isalnum()
+        or worded().greeting.fullmatch(before)
+    ):
         return False
     if _CODE.search(prose[:_READ]) is None:
         return False
@@ -204,13 +232,13 @@ def _reported(prose: str) -> list[tuple[int, int]]:
 
 def _opening(prose: str, roster: Roster) -> list[CalledName]:
     """The names that a text opens with."""
-    greeting = GREETING.match(prose)
-    opener = greeting or _BEFORE.match(prose)
+    greeting = worded().greeting.match(prose)
+    opener = greeting or worded().before.match(prose)
     place = opener.end() if opener is not None else len(prose) - len(prose.lstrip())
     found: list[CalledName] = []
     while (name := _name_at(prose, place, roster)) is not None:
         found.append(name)
-        more = _AND.match(prose, name.end)
+        more = worded().joined.match(prose, name.end)
         if more is None or _name_at(prose, more.end(), roster) is None:
             break
         place = more.end()
@@ -226,7 +254,7 @@ def _opening(prose: str, roster: Roster) -> list[CalledName]:
     if not common and (
         greeting is not None
         or _ALONE.match(prose, end)
-        or ((opener is None or "?" in prose) and _ASKS.match(prose, end))
+        or ((opener is None or "?" in prose) and worded().asks.match(prose, end))
     ):
         return found
     return []
@@ -247,7 +275,7 @@ def _name_at(prose: str, place: int, roster: Roster) -> CalledName | None:
         ends.append(odd.end())
     for end in sorted(set(ends), reverse=True):
         if roster.principal(prose[place:end]) is not None:
-            title = _TITLE.match(prose, end)
+            title = worded().title.match(prose, end)
             return CalledName(place, title.end() if title else end, prose[place:end], CallStrength.BARE)
     return None
 
@@ -266,6 +294,6 @@ def _closing(prose: str, roster: Roster) -> list[CalledName]:
     if before.endswith(","):
         strength = CallStrength.DOUBTFUL if is_common and asked < 0 else CallStrength.BARE
         return [CalledName(body.rindex(",", 0, start), end, name, strength)]
-    if not is_common and _WHOLE.search(before):
+    if not is_common and worded().whole.search(before):
         return [CalledName(start, end, name, CallStrength.BARE)]
     return []

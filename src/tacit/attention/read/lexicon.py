@@ -10,18 +10,16 @@ Which language a text is in is told from letters, where a script is a language's
 with the most known words in the text read it, if that is more than English has, and English does at last. A
 text of a language without a file is thus read by its marks and names, and an order in it is none (`orders`).
 
-No phrase reads the same words in two ways, so that no text costs more than its length. Expressions are
-compiled when a language is first needed. What a match adds up to is for `intent`.
+No phrase reads the same words in two ways, so that no text costs more than its length. The files are
+read, and expressions compiled, when they are first needed. What a match adds up to is for `intent`.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from functools import cache, cached_property
-from importlib import resources
 from typing import Any, Final, cast
 
 ENGLISH: Final = "en"
@@ -208,8 +206,12 @@ class Language:
         return f"(?:{before}{space}){{0,4}}", f"(?:{space}{after}){{0,4}}"
 
 
-def _read() -> tuple[Language, ...]:
-    """Every language, English first."""
+@cache
+def languages() -> tuple[Language, ...]:
+    """Every language, English first; read when they are first needed."""
+    import tomllib
+    from importlib import resources
+
     folder = resources.files("tacit.attention.read") / "languages"
     found = [
         Language(file.name.removesuffix(".toml"), tomllib.loads(file.read_text(encoding="utf-8")))
@@ -219,39 +221,41 @@ def _read() -> tuple[Language, ...]:
     return tuple(sorted(found, key=lambda one: (one.code != ENGLISH, one.code)))
 
 
-LANGUAGES: Final = _read()
-_ENGLISH: Final = LANGUAGES[0]
-_BY_LETTERS: Final = tuple(one for one in reversed(LANGUAGES) if one.letters is not None)
+@cache
+def _by_letters() -> tuple[Language, ...]:
+    return tuple(one for one in reversed(languages()) if one.letters is not None)
 
 
 def in_any(name: str, *, spaced: bool | None = None) -> str:
     """A section of all languages as one expression, for text that is not folded."""
-    languages = [one for one in LANGUAGES if spaced is None or one.spaced is spaced]
-    return f"(?:{'|'.join(line for one in languages for line in one.listed(name)) or '(?!)'})"
+    chosen = [one for one in languages() if spaced is None or one.spaced is spaced]
+    return f"(?:{'|'.join(line for one in chosen for line in one.listed(name)) or '(?!)'})"
 
 
 @cache
 def _known() -> dict[str, tuple[Language, ...]]:
     """The languages beside English that know each word; what is English in any phrase tells of no other."""
     found: dict[str, list[Language]] = {}
-    for language in LANGUAGES[1:]:
+    english, *others = languages()
+    for language in others:
         if language.letters is None:
-            for word in language.common | (language.tokens - _ENGLISH.tokens):
+            for word in language.common | (language.tokens - english.tokens):
                 found.setdefault(word, []).append(language)
-    return {word: tuple(languages) for word, languages in found.items()}
+    return {word: tuple(known) for word, known in found.items()}
 
 
 def languages_of(text: str, words: set[str]) -> list[Language]:
     """The languages that a text is read in, one after the other until one of them makes something of it."""
-    found = [] if text.isascii() else [one for one in _BY_LETTERS if one.reads(text)]
+    found = [] if text.isascii() else [one for one in _by_letters() if one.reads(text)]
     known = _known()
     told = known.keys() & words
     if "'" in text:
         told |= known.keys() & {piece for word in words if "'" in word for piece in word.split("'")}
-    english = len(_ENGLISH.common & words)
-    if len(told) > english:
+    english = languages()[0]
+    common = len(english.common & words)
+    if len(told) > common:
         score = Counter(language for word in told for language in known[word])
         most = max(score.values())
-        if most > english:
-            found += [one for one in LANGUAGES if score[one] == most]
-    return [*found, _ENGLISH]
+        if most > common:
+            found += [one for one in languages() if score[one] == most]
+    return [*found, english]

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.read.calls import COMMON
-from tacit.attention.read.lexicon import LANGUAGES
+from tacit.attention.read.lexicon import languages
 from tacit.attention.read.spelling import SHORTEST, SLIPS, off_by_one, plain
 
 if TYPE_CHECKING:
@@ -55,4 +55,4 @@ def _like(written: str, roster: Roster) -> frozenset[str]:
 @cache
 def _words() -> frozenset[str]:
     """The words by which languages are recognised, and those of their phrases."""
-    return frozenset[str]().union(*(one.common | one.tokens for one in LANGUAGES))
+    return frozenset[str]().union(*(one.common | one.tokens for one in languages()))

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.read.lexicon import ENGLISH, LANGUAGES
+from tacit.attention.read.lexicon import ENGLISH, languages
 from tacit.attention.read.spelling import SLIPS, off_by_one
 from tacit.attention.read.wordings import Wordings
 from tacit.c2a.vocabulary import Intent
@@ -130,7 +130,7 @@ class _Reader:
         self._status = language.sections["status"].pattern
         self._orders = language.sections["imperative"].pattern
         self._language = language
-        self._english = _reader_of(LANGUAGES[0]) if language.code != ENGLISH and language.spaced else None
+        self._english = _reader_of(languages()[0]) if language.code != ENGLISH and language.spaced else None
         self._spelt = lru_cache(maxsize=_REMEMBERED)(self._spelt_right)
         english = (self._english.wordings,) if self._english is not None else ()
         self._all = (self.wordings, *english)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.read.calls import GREETING
+from tacit.attention.read.calls import worded
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import is_known
 from tacit.attention.read.prose import prose
@@ -38,7 +38,7 @@ def unknown_names(text: str, roster: Roster) -> list[str]:
     if "@" not in text and "\uff20" not in text:
         return []
     said = prose(text.translate(MARKS)).strip()
-    greeting = GREETING.match(said)
+    greeting = worded().greeting.match(said)
     calls = (_FIRST.match(said, greeting.end() if greeting is not None else 0), _LAST.search(said[-200:]))
     names = dict.fromkeys(call[1] for call in calls if call is not None)
     return [name for name in names if not is_known(name, roster)]
