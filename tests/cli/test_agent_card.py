@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.cli import agent_card, agent_card_show, arrange_show, quotation
+from tacit.base.commands import quotation
+from tacit.cli import agent_card, agent_card_show, arrange_show
 from tacit.cli.agent_card import Draft, begun, press
 
 BEN = "agent:ben@relay.example"

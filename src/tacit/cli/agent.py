@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from tacit.base.commands.folders import beside_hub
 from tacit.cli import (
     agent_attend,
     agent_brain,
@@ -28,7 +29,6 @@ from tacit.cli import (
     arrange,
 )
 from tacit.cli.agent_help import EPILOG, Sections
-from tacit.cli.session import beside_hub
 
 
 @click.group(cls=Sections, epilog=EPILOG, invoke_without_command=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.base.commands.outcome import reported
+from tacit.base.commands.terminal import Terminal
 from tacit.base.errors import Refused
 from tacit.base.install_hint import install_hint
 from tacit.cli.agent_line import line
 from tacit.cli.arrange import call, opened_agent, pending_text
-from tacit.cli.outcome import reported
-from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

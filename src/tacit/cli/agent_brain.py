@@ -27,10 +27,10 @@ from tacit.agent.brain.configured import (
     configured,
     plain,
 )
+from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain as one_line
-from tacit.cli.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable

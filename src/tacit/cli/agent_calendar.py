@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.terminal import styled
 from tacit.cli import arrange_show
 from tacit.cli.arrange import call
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import styled
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from rich.cells import cell_len
 
+from tacit.base.commands.quotation import clean, label, quoted
 from tacit.cli.agent_card import EDIT, counters, ticks_needed
 from tacit.cli.arrange_show import TITLES, offer, plain, remembered, value_text, who
-from tacit.cli.quotation import clean, label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
+from tacit.base.commands.terminal import Terminal, styled
 from tacit.cli.arrange_show import BASES, plain, value_text
-from tacit.cli.terminal import Terminal, styled
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.base.commands.terminal import styled
 from tacit.cli.agent_demo_screen import TYPES, ReadScreen, known, left, lines_of, name_of, told_lines, wrapped
 from tacit.cli.arrange_show import plain
-from tacit.cli.terminal import styled
 
 if TYPE_CHECKING:
     from tacit.cli.agent_demo_screen import Lines

@@ -11,11 +11,11 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import Refused, TacitError
 from tacit.cli import agent_card
 from tacit.cli.agent_card_show import EXPLAINED, Line, name_of
 from tacit.cli.arrange_show import TITLES, plain, value_text
-from tacit.cli.quotation import label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.base.commands.outcome import json_option, reported, show
 from tacit.cli import arrange
 from tacit.cli.agent_skill import facts_in
-from tacit.cli.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.vcards import MOST_BYTES
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.output_place import OutputPlace
+from tacit.base.commands.terminal import bold, styled
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, who
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.output_place import OutputPlace
-from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

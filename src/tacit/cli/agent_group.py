@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.group import trade_off
+from tacit.base.commands.outcome import json_option, reported, show
 from tacit.cli.arrange import call, wait_option
-from tacit.cli.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

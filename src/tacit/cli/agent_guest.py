@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.agent.guests.answers import CHOICES
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.output_place import OutputPlace
+from tacit.base.commands.terminal import Terminal, bold
 from tacit.base.errors import Refused
 from tacit.cli.arrange import call
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.output_place import OutputPlace
-from tacit.cli.terminal import Terminal, bold
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,11 +18,11 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
+from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import TacitError
 from tacit.cli import agent_card, agent_card_show, arrange_show
 from tacit.cli.agent_card_show import Line, key_lines, name_of
 from tacit.cli.agent_desk import Desk
-from tacit.cli.quotation import label, quoted
 
 if TYPE_CHECKING:
     from textual import events

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from tacit.base.commands.outcome import reported
 from tacit.base.errors import Refused
 from tacit.base.hub_proof import HubAccess
-from tacit.cli.outcome import reported
 from tacit.cli.session import CliSession, pass_session
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.io import socket
+from tacit.base.commands.outcome import reported
 from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for
 from tacit.cli import arrange
 from tacit.cli.mcp import command_words, mcp_missing
-from tacit.cli.outcome import reported
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

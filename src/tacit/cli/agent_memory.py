@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.terminal import bold, styled
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import BASES, label, plain, value_text, when, who
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.base.commands.outcome import json_option, reported, show
 from tacit.cli.arrange import call
-from tacit.cli.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

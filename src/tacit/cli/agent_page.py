@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tacit.agent.io import socket
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.terminal import Terminal, styled
 from tacit.base.errors import Refused
 from tacit.base.io.private_file import write_private
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import Terminal, styled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -18,6 +18,10 @@ import click
 from tacit.agent.post.io.outbox import decode_fields
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.settings import CHOICES
+from tacit.base.commands.clock import TRUST, show_clock
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.output_place import OutputPlace
+from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
@@ -26,10 +30,6 @@ from tacit.base.io.time_service import TimeService
 from tacit.base.moment import rfc3339
 from tacit.base.visible import visible
 from tacit.cli import agent_keys
-from tacit.cli.clock import TRUST, show_clock
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.output_place import OutputPlace
-from tacit.cli.terminal import Terminal, bold, styled
 from tacit.seal import identity
 from tacit.seal.key_protection import KEYRING, PASSPHRASE
 from tacit.wire import address

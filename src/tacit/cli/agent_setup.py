@@ -10,12 +10,12 @@ import click
 from tacit.agent import onboarding
 from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.io import setting_up
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.base.errors import Refused
 from tacit.cli.agent_line import line
 from tacit.cli.agent_post import register
 from tacit.cli.arrange import opened_agent
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import Terminal, bold, styled
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.base.commands.outcome import json_option, reported, show
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, who
-from tacit.cli.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tacit.base.commands.outcome import json_option, reported, show
 from tacit.cli.arrange import call
 from tacit.cli.arrange_show import plain, when
-from tacit.cli.outcome import json_option, reported, show
 
 
 @click.command()

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tacit.agent.io import socket
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.base.errors import Refused
 from tacit.cli import agent_keys, agent_skill, arrange_show
 from tacit.cli.agent_page import OFF, page_option, page_served, show_way
 from tacit.cli.agent_post import trusting
 from tacit.cli.agent_process import stop_by, without_words
-from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import Terminal, bold, styled
 
 if TYPE_CHECKING:
     import ssl

@@ -12,10 +12,10 @@ import shlex
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.base.commands.quotation import LONGEST as LONGEST_QUOTE
+from tacit.base.commands.quotation import clean, label, quoted
+from tacit.base.commands.terminal import bold, styled
 from tacit.base.quoting import shown
-from tacit.cli.quotation import LONGEST as LONGEST_QUOTE
-from tacit.cli.quotation import clean, label, quoted
-from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.base.commands.output_place import OutputPlace
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
-from tacit.cli.output_place import OutputPlace
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.show import counted
 

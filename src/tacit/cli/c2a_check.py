@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 
 from tacit.attention.settings import DEFAULTS
+from tacit.base.commands.terminal import styled
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.base.quoting import words_in
@@ -29,7 +30,6 @@ from tacit.c2a.vocabulary import (
     Priority,
     Reason,
 )
-from tacit.cli.terminal import styled
 from tacit.client import Hub
 from tacit.harness import question as questions
 from tacit.harness.prompt import event_block

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
+from tacit.base.commands.output_place import OutputPlace
+from tacit.base.commands.terminal import Terminal
 from tacit.base.install_hint import install_hint
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
-from tacit.cli.output_place import OutputPlace
-from tacit.cli.terminal import Terminal
 from tacit.language.english import english_of, safe
 from tacit.language.io.logs import pieces
 from tacit.language.prompt import prompt as prompt_text

@@ -16,14 +16,15 @@ from tacit import __version__
 from tacit.agent.io import socket
 from tacit.agent.post.io.schema import FILE as AGENT_FILE
 from tacit.agent.post.io.schema import protection_method
+from tacit.base.commands.folders import beside_hub
+from tacit.base.commands.terminal import styled
 from tacit.base.errors import TacitError
 from tacit.base.io.sqlite import connect
 from tacit.base.io.time_service import TimeService, kept_doubt
 from tacit.base.moment import SECOND
 from tacit.cli.doctor_stream import Finding, stream_findings
-from tacit.cli.session import CliSession, beside_hub, pass_session
+from tacit.cli.session import CliSession, pass_session
 from tacit.cli.show import plain
-from tacit.cli.terminal import styled
 from tacit.harness.drivers import catalogue
 from tacit.ledger.io import erasure
 from tacit.ledger.io.store import DATABASE

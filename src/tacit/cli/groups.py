@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tacit.base.commands.terminal import bold
 from tacit.cli import show
 from tacit.cli.session import CliSession, keep_token, pass_session
-from tacit.cli.terminal import bold
 
 
 @click.group()

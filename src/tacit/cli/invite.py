@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.base.commands.terminal import bold
 from tacit.base.errors import Refused
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
-from tacit.cli.terminal import bold
 
 if TYPE_CHECKING:
     from tacit.client import SocketHub

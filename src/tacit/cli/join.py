@@ -19,10 +19,11 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from tacit.base.commands.folders import beside_hub
+from tacit.base.commands.terminal import bold
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
-from tacit.cli.session import CliSession, beside_hub, kept_tokens, pass_session
-from tacit.cli.terminal import bold
+from tacit.cli.session import CliSession, kept_tokens, pass_session
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.team import Member, Team, is_amount, team_of

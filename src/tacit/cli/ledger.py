@@ -10,12 +10,12 @@ import click
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.redacting import Redacting
+from tacit.base.commands.stream_options import plan_of, stream_options
+from tacit.base.commands.terminal import styled
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.cli.session import CliSession, pass_session
-from tacit.cli.stream_options import plan_of, stream_options
-from tacit.cli.terminal import styled
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import DATABASE

@@ -13,8 +13,9 @@ from typing import Final, NoReturn, cast
 import click
 
 from tacit import __version__
+from tacit.base.commands.folders import default_data
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
-from tacit.cli.session import CliSession, default_data
+from tacit.cli.session import CliSession
 
 EPILOG: Final = """\b
 A first minute:
@@ -209,7 +210,7 @@ def main() -> None:
     except Unavailable as unavailable:
         _fail(f"unavailable: {unavailable}", 3)
     except OSError as error:
-        from tacit.cli.outcome import refused_by_machine
+        from tacit.base.commands.outcome import refused_by_machine
 
         _fail(f"unavailable: {refused_by_machine(error)}", 3)
     except TacitError as error:

@@ -19,18 +19,18 @@ import uvloop
 from click.core import ParameterSource
 
 from tacit.base import callers
+from tacit.base.commands.clock import TRUST, clock_of, show_clock
+from tacit.base.commands.folders import beside_hub
+from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.stream_options import stream_options
+from tacit.base.commands.terminal import bold
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment, rfc3339
 from tacit.base.shown_addresses import without_secret
 from tacit.cli import relay_parts
-from tacit.cli.clock import TRUST, clock_of, show_clock
-from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.relay_place import RelayPlace, open_node, relay_stream
-from tacit.cli.session import beside_hub
-from tacit.cli.stream_options import stream_options
-from tacit.cli.terminal import bold
 from tacit.relay import accounts
 from tacit.relay.io import registry
 from tacit.relay.io.server import RelayServer, Settings

@@ -13,18 +13,19 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.base.commands.stream_options import plan_of
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.install_hint import install_hint
 from tacit.base.io import sqlite
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
+from tacit.base.stream_plan import way_to
 from tacit.cli import relay_parts
-from tacit.cli.stream_options import plan_of
-from tacit.hub.stream_access import access_of
 from tacit.relay.io import registry
 from tacit.relay.io.schema import SCHEMA
 from tacit.relay.io.store import FILE, follows_stream
+from tacit.seal.nats_login import login_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -118,7 +119,7 @@ def relay_stream(options: dict[str, Any]) -> RelayStream | None:
         missing = f"the library for NATS is not installed; add it with: {install_hint('scale')}"
         raise Refused("not_installed", missing) from error
     plan = plan_of(options["nats"], dict(options))
-    return RelayStream(access_of(plan), plan.stream, plan.replicas)
+    return RelayStream(way_to(plan, login_in), plan.stream, plan.replicas)
 
 
 def open_node(data: Path, stream: RelayStream, clock: Clock) -> tuple[StreamStore, bytes]:

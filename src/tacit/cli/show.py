@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from tacit.base.commands.terminal import bold
 from tacit.base.visible import visible
-from tacit.cli.terminal import bold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.text import Text
 
-    from tacit.cli.terminal import Terminal
+    from tacit.base.commands.terminal import Terminal
     from tacit.client import Event, Inbox
 
 CHANGES: Final = frozenset({"x.c2a.edit", "x.c2a.delete"})

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from tacit.base.commands.terminal import styled
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
-from tacit.cli.terminal import styled
 
 _STYLES = {"must_respond": "bold", "may_respond": "", "ack_only": "dim", "must_not_respond": "dim"}
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
+from tacit.base.commands.folders import beside_hub
+from tacit.base.commands.stream_options import plan_of, stream_options
+from tacit.base.commands.terminal import bold
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.session import CliSession, beside_hub, pass_session
-from tacit.cli.stream_options import plan_of, stream_options
-from tacit.cli.terminal import bold
+from tacit.cli.session import CliSession, pass_session
 from tacit.hub import logs
 from tacit.hub.config import (
     AgentBeside,

@@ -17,6 +17,8 @@ from tacit.ledger.admission import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit.base.stream_plan import StreamPlan
+
 
 _STREAM: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ORIGIN: Final = re.compile(r"https?://[^/?#@\s]+")
@@ -88,20 +90,6 @@ class BackupPlan:
     every_seconds: int = 24 * 3600
     keep: int = 7
     passphrase: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPlan:
-    """A ledger on NATS JetStream: the servers, the stream's name, how many of them keep it."""
-
-    servers: tuple[str, ...]
-    stream: str = "TACIT"
-    replicas: int = 3
-    credentials: Path | None = None
-    ca: Path | None = None
-    """Who signed for the servers, if not one of those that every machine knows."""
-    lease_seconds: float = 15.0
-    """After how long another node writes when the one that did has died."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tacit.hub.config import HubConfig, StreamPlan
+    from tacit.base.stream_plan import StreamPlan
+    from tacit.hub.config import HubConfig
     from tacit.ledger.io.store import Options
 
 T = TypeVar("T", bound="WriterLink")

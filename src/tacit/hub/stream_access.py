@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused
 from tacit.base.install_hint import install_hint
-from tacit.base.nats_access import to_servers
+from tacit.base.stream_plan import way_to
 from tacit.seal.nats_login import login_in
 
 if TYPE_CHECKING:
@@ -18,19 +17,14 @@ if TYPE_CHECKING:
     from tacit.base.io.folder_lock import FolderLock
     from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
-    from tacit.hub.config import StreamPlan
+    from tacit.base.stream_plan import StreamPlan
     from tacit.ledger.io.jetstream.blobs import BlobReaders
     from tacit.ledger.io.jetstream.cache import ServedStream
 
 
 def access_of(plan: StreamPlan) -> NatsAccess:
-    """How the plan's servers are reached; the credentials are read for each connection: they may change."""
-    path = plan.credentials
-    return replace(
-        to_servers(plan.servers),
-        ca=plan.ca,
-        login=(lambda: login_in(path.read_text(encoding="utf-8"))) if path is not None else None,
-    )
+    """How the plan's servers are reached."""
+    return way_to(plan, login_in)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from tacit.hub.config import StreamPlan
+from tacit.base.stream_plan import StreamPlan
 from tacit.hub.writer_codec import Failure, Opening, SentCommand, SentOutcome, framed
 from tacit.ledger.commands import Committed
 from tacit.ledger.standing import StreamStanding

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterable, Sequence
 
-    from tacit.hub.config import StreamPlan
+    from tacit.base.stream_plan import StreamPlan
     from tacit.hub.stream_codec import FromHub, FromWriter
     from tacit.ledger.commands import Command, Committed
     from tacit.ledger.io.store import Store

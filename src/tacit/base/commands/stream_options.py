@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from tacit.hub.config import StreamPlan
+from tacit.base.stream_plan import StreamPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
+from tacit.base.commands.terminal import Terminal
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
-from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

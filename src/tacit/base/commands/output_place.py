@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tacit.cli.outcome import refused_by_machine
+from tacit.base.commands.outcome import refused_by_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
