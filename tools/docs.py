@@ -14,13 +14,13 @@ from pathlib import Path
 
 import click
 
-from tacit.agent.consent.tiers import DEFAULT
+from tacit.a2acp.consent.tiers import DEFAULT
+from tacit.a2acp.threads.states import TERMINAL, TRANSITIONS, State
+from tacit.agent.commands.arrange_show import TITLES
 from tacit.agent.io.notices import NOTICES
-from tacit.agent.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.base.connections import SocketLimits
 from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
-from tacit.cli.arrange_show import TITLES
 from tacit.cli.main import COMMANDS, tacit
 from tacit.hub.config import Limits as HubLimits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY

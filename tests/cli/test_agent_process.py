@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.agent.io import socket
 from tacit.base.errors import Unavailable
+from tacit.base.io import agent_socket as socket
 from tacit.hub import personal_agent
 from tacit.hub.config import AgentBeside
 from tests.agent.arrangements import registered

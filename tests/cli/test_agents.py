@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from tacit.cli.agents import _table
+from tacit.cli.agents.agents import _table
 
 
 def row(name, **today):

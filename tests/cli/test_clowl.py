@@ -11,13 +11,13 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from tacit.cli import clowl as clowl_command
-from tacit.cli.clowl import clowl
 from tacit.language import encode
+from tacit.language.commands import clowl as clowl_command
+from tacit.language.commands.clowl import clowl
 from tests.language.cast import VECTORS, message, value
 from tests.language.test_trace import story
 
-COMMAND = [sys.executable, "-c", "from tacit.cli.clowl import clowl; clowl()"]
+COMMAND = [sys.executable, "-c", "from tacit.language.commands.clowl import clowl; clowl()"]
 
 
 def run(*arguments, data=b""):
@@ -156,7 +156,7 @@ def test_long_work_at_a_terminal_shows_its_progress_and_prints_the_same(tmp_path
     path = tmp_path / "log.jsonl"
     path.write_bytes(log(*story()))
     quiet = CliRunner().invoke(clowl, ["validate", str(path)], env={"TERM": "xterm"})
-    monkeypatch.setattr("tacit.cli.clowl._LONG", 10)
+    monkeypatch.setattr("tacit.language.commands.clowl._LONG", 10)
     shown = CliRunner().invoke(clowl, ["validate", str(path)], env={"FORCE_COLOR": "1", "TERM": "xterm"})
     assert quiet.stdout == shown.stdout == "7 messages, all valid\n"
     assert quiet.stderr == ""

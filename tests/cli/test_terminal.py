@@ -11,7 +11,7 @@ import pytest
 import tacit.cli
 from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.cli import show
-from tacit.cli.doctor import Finding
+from tacit.cli.operation.doctor import Finding
 from tacit.harness.drivers import catalogue
 from tests.cli.conftest import signed_in
 

@@ -17,7 +17,7 @@ from tests.ledger.io import faulty
 
 from tacit.base.commands.outcome import refused_by_machine
 from tacit.base.errors import Refused
-from tacit.cli import doctor
+from tacit.cli.operation import doctor
 from tacit.cli.session import CliSession
 from tacit.hub.config import HubConfig, Limits
 from tacit.ledger.io.store import Options

@@ -15,10 +15,10 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.io import socket
 from tacit.base.backoff import Backoff
 from tacit.base.errors import TacitError, Unavailable
 from tacit.base.faults import place_of
+from tacit.base.io import agent_socket as socket
 from tacit.base.io.own_program import own_program
 
 if TYPE_CHECKING:

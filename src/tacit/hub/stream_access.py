@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.base.errors import Refused
 from tacit.base.install_hint import install_hint
 from tacit.base.stream_plan import way_to
-from tacit.seal.nats_login import login_in
+from tacit.hub.beside import login_in
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -14,19 +14,19 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 
+from tacit.a2acp.packets import packet
+from tacit.a2acp.threads.states import CATEGORIES, Cause, State, after
 from tacit.agent.engine import remembering
-from tacit.agent.packets import packet
 from tacit.agent.threads import fold, records, timers
 from tacit.agent.threads.state import Question, Thread
-from tacit.agent.threads.states import CATEGORIES, Cause, State, after
 from tacit.base.errors import Refused
 from tacit.base.strict_json import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tacit.agent.consent.tiers import Policy
-    from tacit.agent.packets.packet import Fields
+    from tacit.a2acp.consent.tiers import Policy
+    from tacit.a2acp.packets.packet import Fields
     from tacit.base.moment import Moment
 
 K = TypeVar("K")

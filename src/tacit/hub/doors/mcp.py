@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.requests import Request
 
-    from tacit.bridges.mcp.agent_door import AgentCaller
     from tacit.bridges.mcp.port import ToolCaller
+    from tacit.hub.beside import AgentCaller
     from tacit.hub.hub import Hub
 
 CALLER: Final = "tacit.caller"
@@ -130,8 +130,8 @@ class McpDoor:
     def _made(self, name: str) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from tacit.bridges.mcp.io.agent_server import agent_server
         from tacit.bridges.mcp.io.server import room_server
+        from tacit.hub.beside import agent_server
 
         clock = self._hub.store.options.clock
         return StreamableHTTPSessionManager(
