@@ -22,9 +22,9 @@ from tacit.base.connections import SocketLimits
 from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
 from tacit.cli.main import COMMANDS, tacit
+from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.hub.config import Limits as HubLimits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
-from tacit.hub.quotas import QuotaLimits
 from tacit.ledger.codes import CODES
 from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind
@@ -208,7 +208,7 @@ BUDGETS = (
     (
         "What is appended to a hub in a day",
         "Counted from the ledger, so that a restart forgives nothing; an owner's own token is bound by none "
-        "(`hub/quotas.py`).",
+        "(`hub/bounds/quotas.py`).",
         QuotaLimits,
     ),
     (

@@ -20,7 +20,7 @@ from tacit.harness.activity import TurnActivity
 from tacit.harness.drivers.options import Options
 from tacit.harness.io.agent_config import AgentConfig
 from tacit.hub.config import BackupPlan
-from tacit.hub.credentials import Credential, Issued
+from tacit.hub.people.credentials import Credential, Issued
 from tacit.ledger.commands import SetWebhook
 from tacit.seal.identity import Identity
 

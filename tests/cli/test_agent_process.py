@@ -14,7 +14,7 @@ import pytest
 
 from tacit.base.errors import Unavailable
 from tacit.base.io import agent_socket as socket
-from tacit.hub import personal_agent
+from tacit.hub.agents import personal_agent
 from tacit.hub.config import AgentBeside
 from tests.agent.arrangements import registered
 from tests.hub.room import running

@@ -29,7 +29,7 @@ from tacit.base.stream_plan import StreamPlan
 from tacit.cli.main import tacit
 from tacit.hub.config import HubConfig
 from tacit.hub.doors.openapi import describe
-from tacit.hub.stream_access import access_of
+from tacit.hub.stream.access import access_of
 from tacit.ledger.io.jetstream.blobs import BlobStream
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.jetstream.stream import JetStream

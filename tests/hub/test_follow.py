@@ -13,9 +13,9 @@ import pytest
 import websockets
 from tests.hub.room import WAIT, Failed, Room, Socket, Sse, running
 
-from tacit.hub import requests
 from tacit.hub.config import Limits
 from tacit.hub.doors.follow import Following
+from tacit.hub.operations import requests
 from tacit.ledger.cursor import selection
 
 if TYPE_CHECKING:

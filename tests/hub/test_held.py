@@ -13,7 +13,7 @@ from tests.hub.room import Room, running
 
 from tacit.hub.config import Limits
 from tacit.hub.live import Follower, Live
-from tacit.hub.metrics import Metrics
+from tacit.hub.telemetry.metrics import Metrics
 from tacit.ledger.cursor import Selection
 
 if TYPE_CHECKING:

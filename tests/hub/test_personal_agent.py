@@ -26,9 +26,9 @@ from tacit.agent import Agent
 from tacit.agent.commands import keys
 from tacit.agent.io import door
 from tacit.base.io import agent_socket
-from tacit.hub.agent_operations import AGENT_OPERATIONS
 from tacit.hub.config import AgentBeside, Limits
 from tacit.hub.doors.routes import OPERATIONS
+from tacit.hub.operations.agent import AGENT_OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from tacit.base.callers import check_networks
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
-from tacit.hub.quotas import QuotaLimits
+from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def status_findings(session: CliSession) -> list[Finding]:
             "quotas",
             ok=not near,
             found=(named or used) + more,
-            advice="remove or slow down who uses them up, or raise tacit.hub.quotas.QuotaLimits",
+            advice="remove or slow down who uses them up, or raise tacit.hub.bounds.quotas.QuotaLimits",
         ),
         _erasures(told["erasures"]["pending"], told["erasures"]["oldest_s"]),
         *stream_findings(told.get("stream")),

@@ -186,7 +186,7 @@ def copy(
         _folder(session)
     elif (session.data / DATABASE).exists():
         raise Refused("not_empty", f"there is a ledger in {session.data}: give an empty folder with --data")
-    from tacit.hub.stream_access import served
+    from tacit.hub.stream.access import served
 
     entropy = SystemEntropy()
     held = served(plan_of(to or out_of, given), session.data, entropy, alone=True)

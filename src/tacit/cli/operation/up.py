@@ -16,7 +16,6 @@ from tacit.base.commands.terminal import bold
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.cli.session import CliSession, pass_session
-from tacit.hub import logs
 from tacit.hub.config import (
     AgentBeside,
     BackupPlan,
@@ -26,8 +25,9 @@ from tacit.hub.config import (
     default_writer,
     is_loopback,
 )
+from tacit.hub.people.sign_in_links import OWNERS_MINUTES
 from tacit.hub.server import Server
-from tacit.hub.sign_in_links import OWNERS_MINUTES
+from tacit.hub.telemetry import logs
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tacit.base.errors import TacitError, Unavailable
 from tacit.base.install_hint import install_hint
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
-from tacit.hub.caller import caller, reading_for
+from tacit.hub.bounds.caller import caller, reading_for
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer

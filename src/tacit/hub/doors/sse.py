@@ -10,7 +10,6 @@ import msgspec
 from aiohttp import web
 
 from tacit.base.errors import TacitError
-from tacit.hub import requests
 from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import (
     Unauthenticated,
@@ -20,6 +19,7 @@ from tacit.hub.doors.http import (
     typed,
     unauthenticated_answer,
 )
+from tacit.hub.operations import requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.stream_plan import StreamPlan
-from tacit.hub.wakefulness import AWAKE_SECONDS
+from tacit.hub.store.wakefulness import AWAKE_SECONDS
 from tacit.ledger.commands import LetRest
 from tests.hub.room import Room, running
 from tests.ledger.io.jetstream.servers import new_name
