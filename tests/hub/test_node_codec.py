@@ -24,7 +24,7 @@ from tacit.ledger.commands import (
     RevokeCredential,
     SetWebhook,
 )
-from tacit.ledger.ports import StoredEvent
+from tacit.ledger.stored_event import StoredEvent
 
 ROOM = 10_000
 

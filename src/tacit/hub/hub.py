@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from tacit.hub.doors.routes import Run
     from tacit.hub.nodes.codec import Finding, Inquiry
     from tacit.hub.nodes.transport import NodeTransport
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.standing import StreamStanding
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"

@@ -21,7 +21,17 @@ from tacit.agent.actions import port as actions
 from tacit.agent.brain import port
 from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.busy import Busy
-from tacit.agent.engine import acting, answering, asking, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine import (
+    acting,
+    answering,
+    asking,
+    considering,
+    proposing,
+    receiving,
+    remembering,
+    ticking,
+    turns,
+)
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
@@ -148,6 +158,7 @@ class Desk:
             profile=self.own,
             handlers=self.handlers,
             minded=not isinstance(self.brain, Rules),
+            ended=remembering.finished,
             choices={"implicit_consent": "auto", "autonomy": "high"} if self.implicit else {},
         )
 

@@ -35,7 +35,7 @@ from tacit.agent.actions import port as actions
 from tacit.agent.brain.configured import SETTING
 from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.busy import CalendarUnreadable, together
-from tacit.agent.engine import acting, considering, proposing, ticking, turns
+from tacit.agent.engine import acting, considering, proposing, remembering, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
@@ -214,6 +214,7 @@ class Agent(Taking):
             handlers=self.outside.handlers(),
             choices=self.outside.choices(),
             minded=self.mind.has_models,
+            ended=remembering.finished,
         )
 
     def _peer(self, peer: str) -> Peer:

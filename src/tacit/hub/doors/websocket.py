@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
     from tacit.hub.live import Follower
     from tacit.hub.people.credentials import Credential
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
     **{operation.name: (operation.params, operation.run) for operation in OPERATIONS},

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tacit.hub.nodes.inquiries import Inquiries
     from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 ANSWER_WITHIN: Final = 5.0
 """Seconds that a harness has to show a record."""

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Blob, StoredEvent
+    from tacit.ledger.ports import Blob
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 
 INVITED_MINUTES: Final = 24 * 60

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 
 def shown_event(event: StoredEvent, *, deleted: bool) -> object:

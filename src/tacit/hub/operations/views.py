@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Inbox, Page, Reader
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Actor, Group
+    from tacit.ledger.stored_event import StoredEvent
 
 
 def raw(event: StoredEvent) -> msgspec.Raw:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
     from tacit.ledger.io.writer_thread import Done
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
     from tacit.ledger.submission import Submission
 
 T = TypeVar("T")
