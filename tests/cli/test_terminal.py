@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Shell
 
 BRACKETS = "[bold]x[/bold] tacit[codex] [/] [red :smile: [link=x]y"
-SOURCES = sorted(Path(tacit.cli.__file__).parent.glob("*.py"))
+HOUSE = Path(tacit.cli.__file__).parent.parent
+SOURCES = sorted([*(HOUSE / "cli").rglob("*.py"), *HOUSE.glob("*/commands/**/*.py")])
 
 
 def test_a_line_and_a_table_come_out_as_they_went_in(capsys):
