@@ -35,12 +35,12 @@ from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
 from tests.relay_support import Relay
 
+from tacit.a2acp.packets import packet
 from tacit.agent.engine import answering, asking, considering, turns
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import Journal
-from tacit.agent.packets import packet
 from tacit.agent.threads import records
 from tacit.agent.threads.state import US
 from tacit.base.io.system import SystemEntropy

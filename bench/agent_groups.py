@@ -15,7 +15,7 @@ from typing import Any
 from bench.agent_calendars import LENGTH, calendars
 
 from tacit.agent.group.aggregation import Overlap, aggregate
-from tacit.agent.spans import MINUTE, Span, common, without
+from tacit.base.spans import MINUTE, Span, common, without
 
 PEOPLE = 50
 BLOCKS = 200

@@ -16,8 +16,9 @@ from tests.agent_support import Person
 from tests.relay_support import Relay
 
 from tacit.agent import Agent
-from tacit.agent.io import calls, door, socket
+from tacit.agent.io import calls, door
 from tacit.agent.threads import records
+from tacit.base.io import agent_socket as socket
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

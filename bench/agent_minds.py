@@ -22,7 +22,7 @@ from tests.harness.io.test_minds import KEYS, definition
 from tests.model_server import Arranger, ModelServer, Say
 from tests.model_server.replies import Tokens
 
-from tacit.agent.brain.model import Prompt
+from tacit.base.language_model import Prompt
 from tacit.harness.io.minds import DriverModels
 from tacit.harness.minds import thought
 from tacit.harness.prices import BYTES_PER_TOKEN

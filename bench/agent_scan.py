@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 
-from tacit.agent.consent.scan import Scanner
+from tacit.a2acp.consent.scan import Scanner
 
 WORDS = 400
 VALUES = 50

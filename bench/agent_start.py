@@ -17,7 +17,7 @@ import msgspec
 from bench.relay import Served
 from tests.agent_support import cleared
 
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.seal import identity, primitives, session, x3dh

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.harness.effects import Effect, ModelTurn
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"

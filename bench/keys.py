@@ -30,9 +30,9 @@ from typing import Any, Final
 from bench.spine.machine import describe
 from bench.spine.processes import CACHE, ROOT
 
-from tacit.agent.post.io import rollback
-from tacit.agent.post.io.secret_columns import SecretColumns
-from tacit.agent.post.io.store import FILE, AgentStore, Myself
+from tacit.a2acp.post.io import rollback
+from tacit.a2acp.post.io.secret_columns import SecretColumns
+from tacit.a2acp.post.io.store import FILE, AgentStore, Myself
 from tacit.base.io import sqlite
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService

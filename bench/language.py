@@ -217,7 +217,7 @@ def validate_log(lines):
         for _ in range(lines // 1000):
             file.write(block)
         file.flush()
-        command = "from tacit.cli.clowl import clowl; clowl()"
+        command = "from tacit.language.commands.clowl import clowl; clowl()"
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         start = time.perf_counter()
         done = subprocess.run(

@@ -33,7 +33,7 @@ from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.system import SystemEntropy
-from tacit.hub.config import StreamPlan
+from tacit.base.stream_plan import StreamPlan
 from tacit.ledger.commands import Append, Committed
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots

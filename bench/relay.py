@@ -30,9 +30,9 @@ import aiohttp
 import uvloop
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from tacit.a2acp.commands import relay_parts
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
-from tacit.cli import relay_parts
 from tacit.relay.accounts import code_text
 from tacit.relay.io import registry
 from tacit.relay.io.server import RelayServer, Settings

@@ -32,8 +32,8 @@ from tacit.attention.state.work import SessionLife
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import Moment
 from tacit.c2a.negotiation import CAPABILITIES
-from tacit.hub.neighbours import Neighbours
-from tacit.hub.node_codec import Beat, decode, encode
+from tacit.hub.nodes.codec import Beat, decode, encode
+from tacit.hub.nodes.neighbours import Neighbours
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.store import Options

@@ -2,7 +2,7 @@
 
 Pure but for the dice, which are an argument: the same seed gives the same day. A group has a size and a rate that are
 drawn from heavy-tailed distributions, members at the nodes that a proxy gave them, one node that writes to it (the
-first that did), and is awake where somebody is connected or has just read (`tacit.hub.wakefulness`). What follows for
+first that did), and is awake where somebody is connected or has just read (`tacit.hub.store.wakefulness`). What follows for
 each node is added up group by group; unit costs (`Costs`; measured by `bench.sizing_costs`) turn it into processor time. Knows nothing of
 servers and sockets.
 """
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.hub.neighbours import ROUND
-from tacit.hub.wakefulness import AWAKE_SECONDS
+from tacit.hub.nodes.neighbours import ROUND
+from tacit.hub.store.wakefulness import AWAKE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

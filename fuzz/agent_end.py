@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from tests.agent.post.session_model import Agent, Clock, MemoryRelay, Sealed, altered
 
-from tacit.agent.post.io.relay_connection import RelayConnection, Superseded
+from tacit.a2acp.post.io.relay_connection import RelayConnection, Superseded
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.wire import envelope, frames
 from tacit.wire.encoding import b64

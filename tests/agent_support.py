@@ -7,8 +7,8 @@ import contextlib
 
 import msgspec
 
-from tacit.agent.post.io.inbox import Arrived
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.post.io.inbox import Arrived
+from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import rfc3339
 from tacit.seal import session
@@ -21,8 +21,8 @@ INTENT = {"category": "scheduling", "summary": "dinner", "urgency": "low"}
 
 def cleared(to, packet_type, fields, *, thread_id, packet_id=None, at=None):
     """A packet for the post alone, as consent would have cleared it."""
-    from tacit.agent.packets import packet
-    from tacit.agent.packets.cleared import Cleared
+    from tacit.a2acp.packets import packet
+    from tacit.a2acp.packets.cleared import Cleared
     from tacit.base.io.system import SystemEntropy
     from tacit.base.io.time_service import TimeService
 
@@ -76,7 +76,7 @@ class Person:
         )
 
     def texts(self) -> list[str]:
-        from tacit.agent.packets.packet import read
+        from tacit.a2acp.packets.packet import read
 
         return [read(one.payload).fields["context"]["text"] for one in arrived(self.post)]
 

@@ -14,10 +14,10 @@ from typing import Self
 import aiohttp
 import msgspec
 
+from tacit.a2acp.commands import relay_parts
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
-from tacit.cli import relay_parts
 from tacit.relay.io import registry
 from tacit.relay.io.server import RelayServer, Settings
 from tacit.relay.settings import Limits
@@ -108,7 +108,7 @@ class Relay:
     async def start(self) -> None:
         """Serve, for the first time or again."""
         if self.stream is not None:
-            from tacit.cli.relay_place import open_node
+            from tacit.a2acp.commands.relay_place import open_node
 
             store, seed = await asyncio.to_thread(open_node, self.folder, self.stream, self.clock)
             self._make(seed, store)

@@ -10,8 +10,8 @@ import json
 import pathlib
 import sys
 
-from tacit.agent.packets.published import json_schema
-from tacit.agent.packets.schemas import TYPES
+from tacit.a2acp.packets.published import json_schema
+from tacit.a2acp.packets.schemas import TYPES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "schemas" / "a2acp"

@@ -16,9 +16,10 @@ from tacit.attention import Agent, ConversationState, Decisions, Person, Roster,
 from tacit.attention.decide.explain import POLICIES, sentence
 from tacit.attention.decide.matrix import MATRIX
 from tacit.attention.decide.modes import SHOWS
+from tacit.attention.read.continuation import TURN
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.read.cues import KEPT
-from tacit.attention.read.dialogue import ENGAGED, FIRST, KNOCK, LIKELY_S, SURE_S, TURN
+from tacit.attention.read.dialogue import ENGAGED, FIRST, KNOCK, LIKELY_S, SURE_S
 from tacit.attention.read.intent import PERFORMATIVES
 from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import click
 
-from tacit.agent.consent.tiers import DEFAULT
+from tacit.a2acp.consent.tiers import DEFAULT
+from tacit.a2acp.threads.states import TERMINAL, TRANSITIONS, State
+from tacit.agent.commands.arrange_show import TITLES
 from tacit.agent.io.notices import NOTICES
-from tacit.agent.threads.states import TERMINAL, TRANSITIONS, State
+from tacit.base.commands.lazy import Lazy
 from tacit.base.connections import SocketLimits
 from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
-from tacit.cli.arrange_show import TITLES
-from tacit.cli.lazy import Lazy
 from tacit.cli.main import COMMANDS, tacit
+from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.hub.config import Limits as HubLimits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
-from tacit.hub.quotas import QuotaLimits
 from tacit.ledger.codes import CODES
 from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind
@@ -210,7 +210,7 @@ BUDGETS = (
     (
         "What is appended to a hub in a day",
         "Counted from the ledger, so that a restart forgives nothing; an owner's own token is bound by none "
-        "(`hub/quotas.py`).",
+        "(`hub/bounds/quotas.py`).",
         QuotaLimits,
     ),
     (

@@ -9,8 +9,9 @@ attribute of that name (`self.name` means the class's own family). A method that
 methods, whatever a foreign base class may call, and what a decorator registers. Strings that name a module, or
 `module:name`, count as naming it; where a module looks attributes up by a computed name, its strings count as names.
 
-Entry points: the console scripts of pyproject.toml, what a package's `__all__` exports (with the public methods of the
-classes in it), what the pages' Python examples import, and a module's `__main__` part where reached code starts it.
+Entry points: the console scripts and contributions of pyproject.toml, what a package's `__all__` exports (with the public
+methods of the classes in it), what the pages' Python examples import, and a module's `__main__` part where reached code
+starts it.
 """
 
 from __future__ import annotations
@@ -545,11 +546,11 @@ def publish(tree: Tree, dotted: str, uses: Uses) -> None:
 
 
 def scripts(tree: Tree, project: Path) -> Uses:
-    """The commands that an installation puts on the path."""
+    """The commands that an installation puts on the path, and what a package adds to another."""
     uses = Uses()
-    for entry in (
-        tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("scripts", {}).values()
-    ):
+    described = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {})
+    groups = [described.get("scripts", {}), *described.get("entry-points", {}).values()]
+    for entry in (place for group in groups for place in group.values()):
         publish(tree, str(entry).replace(":", "."), uses)
     return uses
 

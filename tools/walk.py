@@ -96,7 +96,7 @@ def _serve(folder: str, report: str) -> None:
     signal.signal(signal.SIGUSR1, start)
     signal.signal(signal.SIGUSR2, stop)
     from tacit.cli.main import main
-    from tacit.cli.up import up
+    from tacit.cli.operation.up import up
 
     # A writer in another process would be out of sight.
     here = ["--writer", "thread"] if any(one.name == "writer" for one in up.params) else []

@@ -9,7 +9,8 @@ from pathlib import Path
 import uvloop
 from bench.spine.processes import raise_open_files
 
-from tacit.hub.config import HubConfig, StreamPlan, default_writer
+from tacit.base.stream_plan import StreamPlan
+from tacit.hub.config import HubConfig, default_writer
 from tacit.hub.server import Server
 
 

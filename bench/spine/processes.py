@@ -22,7 +22,7 @@ from tacit.hub.config import default_writer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from tacit.hub.config import StreamPlan
+    from tacit.base.stream_plan import StreamPlan
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE: Final = ROOT / "bench" / ".cache"

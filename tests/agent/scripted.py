@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.brain.configured import LARGE, MEDIUM, SMALL
 from tacit.agent.brain.minded import Minded, Noted, Rung
-from tacit.agent.brain.model import Prompt, Reply
 from tacit.agent.brain.port import WRITE_PROPOSAL
 from tacit.agent.brain.rules import Rules
-from tacit.agent.packets.windows import read_windows
+from tacit.base.language_model import Prompt, Reply
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:

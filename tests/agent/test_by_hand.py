@@ -8,9 +8,9 @@ import pytest
 from tests.agent.arrangements import MONDAY, registered
 from tests.relay_support import Relay
 
+from tacit.a2acp.post.io.post import Post
 from tacit.agent.io import by_hand
 from tacit.agent.io.agent import Agent
-from tacit.agent.post.io.post import Post
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import parse_rfc3339

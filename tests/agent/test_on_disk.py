@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from tests.agent.arrangements import pair, share
 from tests.agent_support import cleared
 
+from tacit.a2acp.post.io.post import Post
+from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent.engine import receiving
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import by_hand, carrying
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import FOLDER, JournalEngine
 from tacit.agent.io.paths import journal_file
-from tacit.agent.post.io.post import Post
-from tacit.agent.post.io.store import AgentStore
 from tacit.agent.threads import fold, records
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy

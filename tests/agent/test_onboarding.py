@@ -6,11 +6,11 @@ import pytest
 from tests.agent.arrangements import registered
 from tests.relay_support import Relay
 
+from tacit.a2acp.consent import tiers
+from tacit.a2acp.consent.tiers import DEFAULT, Tier
+from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent import Agent, onboarding
-from tacit.agent.consent import tiers
-from tacit.agent.consent.tiers import DEFAULT, Tier
 from tacit.agent.io import calls, setting_up
-from tacit.agent.post.io.store import AgentStore
 from tacit.base.errors import Refused
 from tacit.base.io.time_service import TimeService
 

@@ -14,9 +14,9 @@ from tests.processes import RelayProcess
 from tests.relay_support import Bare, Relay, free_port, relay_with, until
 from tests.seal import edwards
 
-from tacit.agent.packets.packet import read
-from tacit.agent.post.io.post import Post
-from tacit.agent.post.reception import Drop
+from tacit.a2acp.packets.packet import read
+from tacit.a2acp.post.io.post import Post
+from tacit.a2acp.post.reception import Drop
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService

@@ -12,8 +12,8 @@ from tests.attacks.test_attacks import _memory_of
 from tests.processes import RelayProcess
 from tests.relay_support import free_port
 
+from tacit.a2acp.post.io.post import Post
 from tacit.agent import Agent
-from tacit.agent.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 

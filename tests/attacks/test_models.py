@@ -17,8 +17,8 @@ from tests.agent.minds import dinner, minds
 from tests.agent.scripted import DINNER, Scripted, honest, minded
 from tests.attacks.test_personal_agent import LEAK, SECRETS, SPELT, tells_nothing, with_secrets
 
+from tacit.a2acp.consent.tiers import DEFAULT, Override
 from tacit.agent.brain.port import WRITE_PROPOSAL
-from tacit.agent.consent.tiers import DEFAULT, Override
 from tacit.agent.engine import escalating
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of

@@ -14,13 +14,13 @@ import pytest
 from msgspec import structs
 from tests.agent.engine.desk import Desk, Desks, begun, desks, span
 
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.threads.states import State
 from tacit.agent.brain import port
 from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.ics import read_busy
 from tacit.agent.negotiation.goal import Need
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads import records
-from tacit.agent.threads.states import State
 from tacit.base.errors import Refused
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "attacks.md"

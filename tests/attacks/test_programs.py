@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.agent.arrangements import pair
 
+from tacit.a2acp.packets.tools import TOOLS
 from tacit.agent.io import calls
-from tacit.agent.packets.tools import TOOLS
+from tacit.agent.mcp import door as agent_door
+from tacit.agent.mcp.io.stdio import OwnCaller
 from tacit.base.quoting import words_in
-from tacit.bridges.mcp import agent_door
-from tacit.bridges.mcp.io.agent_stdio import OwnCaller
 
 if TYPE_CHECKING:
     from pathlib import Path

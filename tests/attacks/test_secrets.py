@@ -12,15 +12,15 @@ import pytest
 from tacit.agent.io.sign_in import Opened
 from tacit.base.errors import Refused
 from tacit.base.hub_proof import HubAccess
+from tacit.base.mcp_configs import ConfigEntry
 from tacit.base.nats_access import NatsLogin, to_servers
 from tacit.base.shown_addresses import without_secret
-from tacit.bridges.mcp.configs import ConfigEntry
 from tacit.cli.session import CliSession
 from tacit.harness.activity import TurnActivity
 from tacit.harness.drivers.options import Options
 from tacit.harness.io.agent_config import AgentConfig
 from tacit.hub.config import BackupPlan
-from tacit.hub.credentials import Credential, Issued
+from tacit.hub.people.credentials import Credential, Issued
 from tacit.ledger.commands import SetWebhook
 from tacit.seal.identity import Identity
 

@@ -79,8 +79,8 @@ def test_numbers_are_written_in_the_table_and_nowhere_else() -> None:
         if path.name != "errors.py"
     }
     assert {path: numbers for path, numbers in found.items() if numbers} == {
-        "bridges/mcp/io/agent_server.py": ["-32042"],
+        "agent/mcp/io/server.py": ["-32042"],
         "bridges/mcp/io/server.py": ["-32602"],
-        "cli/c2a_check.py": ["-32010", "-32012", "-32018", "-32602"],
+        "cli/agents/c2a_check.py": ["-32010", "-32012", "-32018", "-32602"],
         "harness/drivers/acp.py": ["-32000"],
     }

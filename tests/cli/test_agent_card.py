@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.cli import agent_card, agent_card_show, arrange_show, quotation
-from tacit.cli.agent_card import Draft, begun, press
+from tacit.agent.commands import arrange_show
+from tacit.agent.commands.desk import card as agent_card
+from tacit.agent.commands.desk import card_show
+from tacit.agent.commands.desk.card import Draft, begun, press
+from tacit.base.commands import quotation
 
 BEN = "agent:ben@relay.example"
 
@@ -44,7 +47,7 @@ def said(card, *keys):
 
 
 def text(card, width=80):
-    lines = [*agent_card_show.shown(card, width), *agent_card_show.keys(card, width)]
+    lines = [*card_show.shown(card, width), *card_show.keys(card, width)]
     return ["".join(part for _, part in line) for line in lines]
 
 
@@ -194,18 +197,18 @@ HOSTILE = (
 def test_words_of_others_are_quotations_that_cannot_look_like_our_keys(one):
     card = begun(one)
     lines = text(card, 60)
-    keys = ["".join(part for _, part in line) for line in agent_card_show.keys(card, 60)]
+    keys = ["".join(part for _, part in line) for line in card_show.keys(card, 60)]
     for line in lines:
         assert all(sign.isprintable() for sign in line), line
         assert len(line) <= 90
-        assert line.startswith(agent_card_show.MARK) == (line in keys), line
-        assert agent_card_show.MARK.strip() not in line or line in keys
+        assert line.startswith(card_show.MARK) == (line in keys), line
+        assert card_show.MARK.strip() not in line or line in keys
         # Nowhere more than three marks on one letter.
         assert "\u0304" not in line
     # What `tacit agent pending` prints says it in the same quotations.
     for line in arrange_show.question(one):
         assert all(sign.isprintable() or sign == "\x1b" for sign in line), line
-        assert agent_card_show.MARK.strip() not in line
+        assert card_show.MARK.strip() not in line
         assert "w" * 281 not in line
     # Each line of a quotation is behind the bar, and each quotation ends where we end it.
     told = "\n".join(lines)
@@ -229,9 +232,9 @@ def test_a_quotation_has_280_signs_at_most():
 
 
 def test_long_and_wide_words_are_broken_to_the_width():
-    assert agent_card_show.wrapped("aaaa bb " + "c" * 7, 5) == ["aaaa", "bb", "ccccc", "cc"]
-    assert agent_card_show.wrapped("漢字漢字漢字", 5) == ["漢字", "漢字", "漢字"]
-    assert agent_card_show.wrapped("", 5) == [""]
+    assert card_show.wrapped("aaaa bb " + "c" * 7, 5) == ["aaaa", "bb", "ccccc", "cc"]
+    assert card_show.wrapped("漢字漢字漢字", 5) == ["漢字", "漢字", "漢字"]
+    assert card_show.wrapped("", 5) == [""]
 
 
 @pytest.mark.spec("A2ACP-131")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.cli import agent_card, agent_card_show
+from tacit.agent.commands.desk import card, card_show
 from tests.cli.test_agent_card import CHECKPOINT, CONSENT, PROPOSAL, asked, begun, question
 
 ALWAYS = [("s", "later"), ("?", "why"), ("q", "quit")]
@@ -48,36 +48,36 @@ KEYS = {
 @pytest.mark.parametrize("kind", KEYS)
 def test_every_kind_of_question_names_its_keys_and_those_of_all(kind):
     asks, named = KEYS[kind]
-    assert agent_card_show.named_keys(begun(asks)) == [*named, *ALWAYS]
+    assert card_show.named_keys(begun(asks)) == [*named, *ALWAYS]
 
 
 @pytest.mark.spec("A2ACP-143", "A2ACP-273")
 @pytest.mark.parametrize(
     ("mode", "named"),
     [
-        (agent_card.EDIT, [("Enter", "take it"), ("Esc", "leave it")]),
+        (card.EDIT, [("Enter", "take it"), ("Esc", "leave it")]),
         ("counter", [("Enter", "take it"), ("Esc", "leave it")]),
         ("counter_what", [("t", "time"), ("p", "place"), ("Esc", "back")]),
         (
-            agent_card.EXCUSE,
+            card.EXCUSE,
             [("a", "say this, try another time"), ("l", "say this, leave it"), ("Esc", "back")],
         ),
-        (agent_card.TICK, [("1-9", "tick"), ("Enter", "back")]),
+        (card.TICK, [("1-9", "tick"), ("Enter", "back")]),
     ],
 )
 def test_while_something_is_chosen_or_typed_only_its_keys_are_named(mode, named):
-    assert agent_card_show.named_keys(replace(begun(CHECKPOINT), mode=mode)) == named
+    assert card_show.named_keys(replace(begun(CHECKPOINT), mode=mode)) == named
 
 
 @pytest.mark.spec("A2ACP-129")
 def test_keys_go_on_in_a_line_that_has_the_mark_too():
-    mark = agent_card_show.MARK
-    whole = "".join(part for _, part in agent_card_show.keys(begun(question("scope")), 80)[0])
+    mark = card_show.MARK
+    whole = "".join(part for _, part in card_show.keys(begun(question("scope")), 80)[0])
     assert whole == f"{mark}y go on with it  n end it  s later  ? why  q quit  "
-    narrow = agent_card_show.keys(begun(CONSENT), len(mark) + len("y share all  n share nothing  "))
+    narrow = card_show.keys(begun(CONSENT), len(mark) + len("y share all  n share nothing  "))
     lines = ["".join(part for _, part in line) for line in narrow]
     assert lines[0] == f"{mark}y share all  n share nothing  "
     assert all(line.startswith(mark) for line in lines)
     # One cell less, and the second key begins a line of its own.
-    narrower = agent_card_show.keys(begun(CONSENT), len(lines[0]) - 1)
+    narrower = card_show.keys(begun(CONSENT), len(lines[0]) - 1)
     assert [part for _, part in narrower[0]] == [mark, "y", " share all  "]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tacit.cli.agent_demo_stage import Part, Stage
+from tacit.agent.commands.demo.stage import Part, Stage
 
 
 class Played:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.cli import agent_card, agent_desk
-from tacit.cli.agent_card import Draft
+from tacit.agent.commands.desk import card
+from tacit.agent.commands.desk import desk as agent_desk
+from tacit.agent.commands.desk.card import Draft
 from tests.cli.test_agent_card import CHECKPOINT, CONSENT, begun, question
 
 
@@ -35,10 +36,10 @@ def test_an_answer_is_told_in_a_few_words_and_without_a_value(asks, said, words)
 @pytest.mark.parametrize(
     ("mode", "typed", "kept"),
     [
-        (agent_card.EDIT, "a bike", True),
-        (agent_card.EDIT, "", False),
-        (agent_card.ASK, "a bike", False),
-        (agent_card.ASK, "", False),
+        (card.EDIT, "a bike", True),
+        (card.EDIT, "", False),
+        (card.ASK, "a bike", False),
+        (card.ASK, "", False),
     ],
 )
 def test_only_what_is_being_typed_is_kept_when_its_question_closes(mode, typed, kept):

@@ -10,11 +10,11 @@ import pytest
 from textual.widgets import OptionList, Static
 
 from tacit.agent import Agent
+from tacit.agent.commands.desk import inbox
+from tacit.agent.commands.desk.inbox import LOST, NOTICES, RECEIPTS, THREADS, Inbox
+from tacit.agent.commands.desk.line import Here, Running, here
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import door
-from tacit.cli import agent_inbox
-from tacit.cli.agent_inbox import LOST, NOTICES, RECEIPTS, THREADS, Inbox
-from tacit.cli.agent_line import Here, Running, here
 from tests.agent.arrangements import pair, registered, share
 from tests.cli.typed import typed
 from tests.relay_support import PATIENCE, Relay
@@ -212,7 +212,7 @@ async def test_a_fault_of_ours_ends_the_screen_and_is_raised_behind_it_without_a
 
 
 def test_lines_are_drawn_as_they_are():
-    assert str(agent_inbox.drawn([[("key", "y"), ("", " [b]yes[/b]")], []])) == "y [b]yes[/b]\n"
+    assert str(inbox.drawn([[("key", "y"), ("", " [b]yes[/b]")], []])) == "y [b]yes[/b]\n"
 
 
 @pytest.mark.spec("A2ACP-273")
@@ -225,7 +225,7 @@ def test_lines_are_drawn_as_they_are():
 )  # fmt: skip
 def test_how_a_thread_stands_is_seen_by_its_colour(state, style):
     one = {"state": state, "with": "agent:ben@relay.example", "summary": "Dinner"}
-    assert agent_inbox._thread_row(one) == [
+    assert inbox._thread_row(one) == [
         [("", "Dinner")],
         [(style, state.lower()), ("dim", "  ben")],
         [],
@@ -239,14 +239,14 @@ def test_notices_and_receipts_are_rows_in_styles_that_there_are():
         "to": "agent:ben@relay.example", "field": "dietary", "value": "no meat", "basis": "user_approved",
         "via": "inbox", "at": at, "thread_id": "thr_1",
     }  # fmt: skip
-    notice, receipt = agent_inbox._notice_row({"text": "x" * 99, "at": at}), agent_inbox._receipt_row(told)
+    notice, receipt = inbox._notice_row({"text": "x" * 99, "at": at}), inbox._receipt_row(told)
     assert [style for line in notice for style, _ in line] == ["notice", "dim"]
     assert notice[0][0][1].endswith("…")
     assert receipt == [[("", f"{'dietary':<18} "), ("who", "ben")]]
-    shown = agent_inbox._receipt(told, 80)
+    shown = inbox._receipt(told, 80)
     assert [line[0][1].strip() for line in shown] == [
         "to", "what", "value", "allowed by", "said at", "when", "thread",
     ]  # fmt: skip
     assert [line[1][1] for line in shown[:3]] == ["ben@relay.example", "dietary", "no meat"]
-    assert agent_inbox._receipt({**told, "value": None}, 80)[2][1][1] == "forgotten"
-    assert {style for line in (*notice, *receipt, *shown) for style, _ in line} <= {"", *agent_inbox.STYLES}
+    assert inbox._receipt({**told, "value": None}, 80)[2][1][1] == "forgotten"
+    assert {style for line in (*notice, *receipt, *shown) for style, _ in line} <= {"", *inbox.STYLES}

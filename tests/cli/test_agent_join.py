@@ -13,9 +13,10 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tacit.agent import Agent, manners
-from tacit.agent.io import socket
-from tacit.cli.agent_room import FILE, Orders
+from tacit.agent import Agent
+from tacit.base.io import agent_socket as socket
+from tacit.cli.personal import manners
+from tacit.cli.personal.room import FILE, Orders
 from tests.agent.arrangements import registered
 from tests.days import weekday
 from tests.hub.room import Room, running

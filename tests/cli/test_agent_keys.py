@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.agent.post.io.schema import FILE, protection_method
+from tacit.a2acp.post.io.schema import FILE, protection_method
 from tests.agent.post.test_erasure import found_in
 from tests.agent.post.test_protection import living
 from tests.cli.test_relay_and_agent import wait_for_holder
@@ -47,7 +47,7 @@ def registration(relay, name):
 
 
 def keys_of(folder, phrase=None):
-    from tacit.agent.post.io.store import AgentStore
+    from tacit.a2acp.post.io.store import AgentStore
 
     store = AgentStore(folder)
     if phrase is not None:

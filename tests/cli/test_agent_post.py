@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from tacit.a2acp.post.io.post import Post
+from tacit.agent.commands import post
 from tacit.agent.io import door
-from tacit.agent.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
-from tacit.cli import agent_post
 from tests.agent.arrangements import pair
 
 
@@ -23,7 +23,7 @@ async def test_an_agent_that_runs_ends_its_threads_with_a_blocked_contact_before
         other = Post(anna.folder, clock=anna.clock, entropy=SystemEntropy())
         try:
             other.inbox.block(ben.me)
-            await asyncio.to_thread(agent_post._forget, other, ben.me)
+            await asyncio.to_thread(post._forget, other, ben.me)
         finally:
             other.store.close()
         assert not anna.journal.book.threads[thread].is_open

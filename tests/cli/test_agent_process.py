@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.agent.io import socket
 from tacit.base.errors import Unavailable
-from tacit.hub import personal_agent
+from tacit.base.io import agent_socket as socket
+from tacit.hub.agents import personal_agent
 from tacit.hub.config import AgentBeside
 from tests.agent.arrangements import registered
 from tests.hub.room import running

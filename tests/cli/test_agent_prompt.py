@@ -13,14 +13,14 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from tacit.a2acp.consent.tiers import canonical
 from tacit.agent import Agent
-from tacit.agent.consent.tiers import canonical
+from tacit.agent.commands.desk.line import Here, Running, here, line
+from tacit.agent.commands.desk.prompt import LOST, Screen
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import door
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
-from tacit.cli.agent_line import Here, Running, here, line
-from tacit.cli.agent_prompt import LOST, Screen
 from tests.agent.arrangements import pair, registered, share
 from tests.relay_support import PATIENCE, Relay
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tacit.agent.commands import skill
 from tacit.base.errors import Refused
-from tacit.cli import agent_skill
 from tests.cli.test_arrange import Owner, relay, shared
 
 __all__ = ["relay"]
@@ -186,15 +186,15 @@ def test_every_command_of_the_skill_is_one_of_ours_and_marked_as_a_skills(tmp_pa
 
 @pytest.mark.spec("A2ACP-268")
 def test_a_file_of_facts_has_its_bound_and_says_why_it_is_none(tmp_path):
-    assert agent_skill.facts_in(None) is None
+    assert skill.facts_in(None) is None
     good = b'{"fields": {"dietary": "no meat"}}'
     path = tmp_path / "facts.json"
-    path.write_bytes(good + b" " * (agent_skill.LONGEST_FILE - len(good)))
-    assert agent_skill.facts_in(path) is not None
+    path.write_bytes(good + b" " * (skill.LONGEST_FILE - len(good)))
+    assert skill.facts_in(path) is not None
     path.write_bytes(path.read_bytes() + b" ")
     for given, says in ((path, "longer than 1 MiB"), (tmp_path / "none.json", "cannot be read")):
         with pytest.raises(Refused, match=says) as refused:
-            agent_skill.facts_in(given)
+            skill.facts_in(given)
         assert refused.value.code == "bad_facts"
 
 
@@ -204,13 +204,13 @@ def test_what_only_an_owner_does_is_refused_to_a_skill_and_to_nobody_else(monkey
     monkeypatch.delenv("TACIT_SKILL", raising=False)
     if marked is not None:
         monkeypatch.setenv("TACIT_SKILL", marked)
-    assert agent_skill.by_skill() is (marked == "1")
-    for command in agent_skill.ALLOWED:
-        agent_skill.check(command)
+    assert skill.by_skill() is (marked == "1")
+    for command in skill.ALLOWED:
+        skill.check(command)
     for command in ("permissions", "page", None):
         if marked == "1":
             with pytest.raises(Refused) as refused:
-                agent_skill.check(command)
+                skill.check(command)
             assert refused.value.code == "not_for_a_skill"
         else:
-            agent_skill.check(command)
+            skill.check(command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.cli.agents import _table
+from tacit.cli.agents.agents import _table
 
 
 def row(name, **today):

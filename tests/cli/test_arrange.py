@@ -15,14 +15,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.brain.port import READ_REQUEST, Task
 from tacit.agent.brain.rules import Rules
-from tacit.agent.packets.windows import read_windows
+from tacit.agent.commands import arrange_show
+from tacit.agent.commands.demo.group import wish
+from tacit.agent.commands.demo.stage import DAYS_AHEAD, ZONE
+from tacit.agent.commands.demo.talk import TalkScreen
+from tacit.agent.commands.desk import card as agent_card
+from tacit.agent.commands.desk import card_show
 from tacit.base.moment import SECOND, Moment
-from tacit.cli import agent_card, agent_card_show, arrange_show
-from tacit.cli.agent_demo_group import wish
-from tacit.cli.agent_demo_stage import DAYS_AHEAD, ZONE
-from tacit.cli.agent_demo_talk import TalkScreen
 from tests.cli.conftest import TACIT
 from tests.cli.typed import typed
 from tests.days import weekday
@@ -473,11 +475,11 @@ def test_the_days_of_the_game_night_are_meant_whatever_day_it_is_shown_on(today)
 
 
 def test_help_shows_every_command_in_a_section(tmp_path):
-    from tacit.cli.agent import PLACES
-    from tacit.cli.agent_help import SECTIONS
+    from tacit.agent.commands.help import SECTIONS
+    from tacit.agent.commands.main import agent
 
     listed = [name for section in SECTIONS.values() for name in section]
-    assert sorted(listed) == sorted(PLACES)
+    assert sorted(listed) == sorted(agent.places)
     shown = Owner(tmp_path, "somebody").type("--help")
     assert [title for title in SECTIONS if f"\n{title}:\n" in shown] == list(SECTIONS)
 
@@ -513,7 +515,7 @@ def test_a_proposal_is_shown_by_what_a_yes_confirms_and_its_words_are_a_quotatio
     )
     assert "--alternative 0: Sat 28 Mar 19:00-20:30 +00:00; place: central Reading “Sunday 18:00”" in shown
     card = "\n".join(
-        "".join(text for _, text in line) for line in agent_card_show.shown(agent_card.begun(question), 200)
+        "".join(text for _, text in line) for line in card_show.shown(agent_card.begun(question), 200)
     )
     assert card.index("Fri 27 Mar 19:00-20:30 +00:00") < card.index("“Dinner on Saturday")
     assert "instead: Sat 28 Mar" in card

@@ -11,13 +11,13 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from tacit.cli import clowl as clowl_command
-from tacit.cli.clowl import clowl
 from tacit.language import encode
+from tacit.language.commands import clowl as clowl_command
+from tacit.language.commands.clowl import clowl
 from tests.language.cast import VECTORS, message, value
 from tests.language.test_trace import story
 
-COMMAND = [sys.executable, "-c", "from tacit.cli.clowl import clowl; clowl()"]
+COMMAND = [sys.executable, "-c", "from tacit.language.commands.clowl import clowl; clowl()"]
 
 
 def run(*arguments, data=b""):
@@ -200,7 +200,7 @@ def test_of_a_long_file_a_terminal_sees_how_much_is_read_and_nothing_is_left_of_
     good = tmp_path / "good[1].jsonl"
     good.write_bytes(log(*story()))
     monkeypatch.setattr(clowl_command, "_LONG", good.stat().st_size + short_by)
-    monkeypatch.setattr("tacit.cli.terminal.Terminal.is_watched", True)
+    monkeypatch.setattr("tacit.base.commands.terminal.Terminal.is_watched", True)
     found = run("validate", str(good))
     assert (found.exit_code, found.stdout) == (0, "7 messages, all valid\n")
     finished = f"{good.name}: 100 %"

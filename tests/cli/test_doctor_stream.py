@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tacit.base.shipping import Fate, Tracking
-from tacit.cli.doctor_stream import stream_findings
+from tacit.cli.operation.doctor_stream import stream_findings
 from tacit.ledger.standing import ShipmentCounts
 
 WELL: dict[str, Any] = {

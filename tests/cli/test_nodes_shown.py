@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.cli.nodes import print_nodes
+from tacit.cli.operation.nodes import print_nodes
 from tacit.cli.session import CliSession
 from tacit.cli.show import counted
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from tacit.attention.io.engine import AttentionEngine
+from tacit.base.commands.output_place import OutputPlace
 from tacit.cli.main import tacit
-from tacit.cli.output_place import OutputPlace
 from tacit.ledger.io.store import Options, Store
 
 if TYPE_CHECKING:

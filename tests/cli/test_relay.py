@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.cli.relay import relay
+from tacit.a2acp.commands.relay import relay
 
 
 @pytest.mark.spec("A2ACP-003")

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit.cli
+from tacit.base.commands.terminal import Table, Terminal, bold, cells, styled
 from tacit.cli import show
-from tacit.cli.doctor import Finding
-from tacit.cli.terminal import Table, Terminal, bold, cells, styled
+from tacit.cli.operation.doctor import Finding
 from tacit.harness.drivers import catalogue
 from tests.cli.conftest import signed_in
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Shell
 
 BRACKETS = "[bold]x[/bold] tacit[codex] [/] [red :smile: [link=x]y"
-SOURCES = sorted(Path(tacit.cli.__file__).parent.glob("*.py"))
+HOUSE = Path(tacit.cli.__file__).parent.parent
+SOURCES = sorted([*(HOUSE / "cli").rglob("*.py"), *HOUSE.glob("*/commands/**/*.py")])
 
 
 def test_a_line_and_a_table_come_out_as_they_went_in(capsys):

@@ -16,7 +16,7 @@ AGED = re.compile(
 )
 BY_ANOTHER_MEASURE = {
     (
-        "agent/post/io/outbox.py",
+        "a2acp/post/io/outbox.py",
         "_forget_resent",
     ): "a repeat a minute: what goes is the note that one was made",
 }

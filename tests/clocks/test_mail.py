@@ -11,7 +11,7 @@ from tests.clocks.disturbed import OFFSETS, WAYS, World
 from tests.relay_support import Relay, until
 from tests.two_clocks import DAY
 
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 
 if TYPE_CHECKING:

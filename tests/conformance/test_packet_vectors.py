@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.agent.packets import packet, schemas
-from tacit.agent.packets.published import json_schema
+from tacit.a2acp.packets import packet, schemas
+from tacit.a2acp.packets.published import json_schema
 from tacit.base.errors import Refused
 from tests.conformance.write_packet_vectors import BODIES, FOLDER, HEADER, changed, files
 from tools import a2acp_schemas

@@ -8,7 +8,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from tacit.bridges.mcp.configs import CLIENTS
+from tacit.base.mcp_configs import CLIENTS
 from tacit.bridges.mcp.tools import OFFERED
 from tests.cli.conftest import TACIT, Shell
 from tests.docs.test_tutorial import ROOT, commands

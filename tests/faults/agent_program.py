@@ -11,8 +11,8 @@ import sys
 
 from tests.agent_support import body, cleared
 
-from tacit.agent.post import ordering
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.post import ordering
+from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND

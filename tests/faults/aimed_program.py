@@ -17,10 +17,10 @@ import sys
 
 from tests.agent_support import arrived, body, cleared
 
-from tacit.agent.post import ordering
-from tacit.agent.post.io.outbox import Outbox
-from tacit.agent.post.io.post import Post
-from tacit.agent.post.io.relay_connection import RelayConnection
+from tacit.a2acp.post import ordering
+from tacit.a2acp.post.io.outbox import Outbox
+from tacit.a2acp.post.io.post import Post
+from tacit.a2acp.post.io.relay_connection import RelayConnection
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND

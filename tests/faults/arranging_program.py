@@ -15,13 +15,13 @@ import pathlib
 import signal
 import sys
 
+from tacit.a2acp.post.io.inbox import Inbox
+from tacit.a2acp.post.io.outbox import Outbox
 from tacit.agent.actions.io.calendar import CalendarHandler
 from tacit.agent.actions.io.command import CommandHandler
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import Journal
-from tacit.agent.post.io.inbox import Inbox
-from tacit.agent.post.io.outbox import Outbox
 
 PATIENCE = 60
 

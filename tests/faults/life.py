@@ -22,9 +22,9 @@ from tests.cli.typed import Started
 from tests.processes import AGENT, RELAY, RelayProcess, certificate, run
 from tests.relay_support import free_port
 
-from tacit.agent.io import socket
-from tacit.agent.threads.states import TERMINAL
+from tacit.a2acp.threads.states import TERMINAL
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io import agent_socket as socket
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from tests.agent_support import Person
 from tests.processes import RelayProcess
 from tests.relay_support import Relay, free_port, relay_with, until
 
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.wire import frames
@@ -129,7 +129,7 @@ class Lives:
 def numbers(folder) -> list[int]:
     import json
 
-    from tacit.agent.post.io.store import AgentStore
+    from tacit.a2acp.post.io.store import AgentStore
 
     store = AgentStore(folder)
     rows = store.rows("SELECT payload FROM history WHERE ready IS NOT NULL ORDER BY ready")
@@ -301,7 +301,7 @@ async def test_an_agents_full_disk_loses_nothing_the_relay_keeps_what_was_not_wr
 async def test_a_half_open_connection_is_noticed_by_the_missing_pong(tmp_path, monkeypatch):
     from tests.agent_support import people_on
 
-    from tacit.agent.post import timing
+    from tacit.a2acp.post import timing
 
     monkeypatch.setattr(timing, "PONG_SECONDS", 0.3)
     monkeypatch.setattr(timing, "PING_SECONDS", 0.1)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 
-from tacit.hub.config import HubConfig, Limits, StreamPlan
+from tacit.base.stream_plan import StreamPlan
+from tacit.hub.config import HubConfig, Limits
 from tacit.hub.server import Server
 
 if TYPE_CHECKING:

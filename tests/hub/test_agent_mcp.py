@@ -10,7 +10,7 @@ from tests.bridges.mcp.rooms import over_http
 from tests.hub.room import running
 from tests.hub.test_personal_agent import relayed, state
 
-from tacit.agent.packets.tools import TOOLS
+from tacit.a2acp.packets.tools import TOOLS
 from tacit.bridges.mcp.tools import OFFERED
 from tacit.hub.config import AgentBeside
 

@@ -20,7 +20,7 @@ from tacit.base.io import sqlite
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService, time_of
 from tacit.base.moment import SECOND, Moment
-from tacit.hub import backups
+from tacit.hub import backups, beside
 from tacit.hub.config import BackupPlan
 from tacit.ledger.commands import IssueCredential
 from tacit.ledger.io import upkeep, verification
@@ -52,7 +52,7 @@ def world(tmp_path: Path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real seal, with a key that costs little to derive."""
-    monkeypatch.setattr(backups, "Sealer", partial(Sealer, passes=1, memory_bytes=8 * 1024 * 1024))
+    monkeypatch.setattr(beside, "sealer", partial(Sealer, passes=1, memory_bytes=8 * 1024 * 1024))
 
 
 def take(world: World, target: Path, words: str | None = None) -> Path:

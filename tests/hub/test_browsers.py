@@ -8,7 +8,7 @@ import pytest
 from tests.hub.room import running
 
 from tacit.base.moment import SECOND, Moment, rfc3339
-from tacit.hub.browsers import DAY, IDLE, end_idle
+from tacit.hub.people.browsers import DAY, IDLE, end_idle
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from tests.two_clocks import DAY, LEAPS, TwoClocks
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
-from tacit.hub import backups, browsers
+from tacit.hub import backups
 from tacit.hub.config import BackupPlan
+from tacit.hub.people import browsers
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:

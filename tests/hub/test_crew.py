@@ -12,9 +12,9 @@ from tests.hub.room import WAIT, Failed, Room, running
 
 from tacit.base.backoff import Backoff
 from tacit.base.errors import Refused, Unavailable
-from tacit.hub import crew as crews
+from tacit.hub.agents import crew as crews
+from tacit.hub.agents.crew import Crew
 from tacit.hub.config import HubConfig
-from tacit.hub.crew import Crew
 from tacit.hub.doors.routes import OPERATIONS
 
 if TYPE_CHECKING:

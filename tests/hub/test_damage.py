@@ -12,7 +12,7 @@ from tests.hub.room import running
 from tacit.base.errors import Corrupt
 from tacit.base.io.sqlite import connect
 from tacit.cli import show
-from tacit.hub.writer_codec import Failure
+from tacit.hub.writer.codec import Failure
 from tacit.ledger.io.derived import REBUILD
 from tacit.ledger.io.store import DATABASE
 

@@ -24,14 +24,15 @@ from tests.ledger.io.jetstream.servers import PROGRAM
 from tests.ledger.io.jetstream.test_access import refused_at_start, started
 from tools.distributions import distributions
 
+from tacit.base.commands.folders import default_data
 from tacit.base.io.jetstream.connection import NatsConnection, Patience
 from tacit.base.io.jetstream.safety import is_old
 from tacit.base.io.system import SystemEntropy
+from tacit.base.stream_plan import StreamPlan
 from tacit.cli.main import tacit
-from tacit.cli.session import default_data
-from tacit.hub.config import HubConfig, StreamPlan
+from tacit.hub.config import HubConfig
 from tacit.hub.doors.openapi import describe
-from tacit.hub.stream_access import access_of
+from tacit.hub.stream.access import access_of
 from tacit.ledger.io.jetstream.blobs import BlobStream
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.jetstream.stream import JetStream

@@ -10,7 +10,7 @@ from tests.hub.room import WAIT, running
 
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.doctor import ERASURE_SLOW, Finding, status_findings
+from tacit.cli.operation.doctor import ERASURE_SLOW, Finding, status_findings
 from tacit.cli.session import CliSession
 from tacit.ledger.io.store import DATABASE, Options
 

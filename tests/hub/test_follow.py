@@ -13,16 +13,16 @@ import pytest
 import websockets
 from tests.hub.room import WAIT, Failed, Room, Socket, Sse, running
 
-from tacit.hub import requests
 from tacit.hub.config import Limits
 from tacit.hub.doors.follow import Following
+from tacit.hub.operations import requests
 from tacit.ledger.cursor import selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 SLOW = Limits(follower_bytes=64 * 1024)
 

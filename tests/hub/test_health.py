@@ -15,9 +15,9 @@ import pytest
 from tests.hub.room import WAIT, running
 from tests.ledger.io import faulty
 
+from tacit.base.commands.outcome import refused_by_machine
 from tacit.base.errors import Refused
-from tacit.cli import doctor
-from tacit.cli.outcome import refused_by_machine
+from tacit.cli.operation import doctor
 from tacit.cli.session import CliSession
 from tacit.hub.config import HubConfig, Limits
 from tacit.ledger.io.store import Options

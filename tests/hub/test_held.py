@@ -13,14 +13,14 @@ from tests.hub.room import Room, running
 
 from tacit.hub.config import Limits
 from tacit.hub.live import Follower, Live
-from tacit.hub.metrics import Metrics
+from tacit.hub.telemetry.metrics import Metrics
 from tacit.ledger.cursor import Selection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 BOUND = 60
 PAGE = 64 * 1024

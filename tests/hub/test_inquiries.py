@@ -13,11 +13,8 @@ from tests.hub.test_node_transport import JumpingLoop
 from tests.hub.test_sign_in_links import Seeded
 
 from tacit.base.errors import Unavailable
-from tacit.hub.all_links import AllLinks
-from tacit.hub.credentials import digest
 from tacit.hub.host.activities import within
-from tacit.hub.inquiries import WITHIN, Inquiries
-from tacit.hub.node_codec import (
+from tacit.hub.nodes.codec import (
     AgentInvited,
     EndLink,
     FindLink,
@@ -32,12 +29,15 @@ from tacit.hub.node_codec import (
     decode,
     encode,
 )
-from tacit.hub.sign_in_links import SignInLinks
+from tacit.hub.nodes.inquiries import WITHIN, Inquiries
+from tacit.hub.people.all_links import AllLinks
+from tacit.hub.people.credentials import digest
+from tacit.hub.people.sign_in_links import SignInLinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tacit.hub.node_codec import Finding, Word
+    from tacit.hub.nodes.codec import Finding, Word
 
 BEN = LinkFound("usr:ben", "g_a")
 ASKED = FindLink(b"digest", spends=True)

@@ -11,8 +11,8 @@ import pytest
 
 from tacit.attention.state.work import AgentStatus, SessionLife
 from tacit.base.moment import SECOND, Moment
-from tacit.hub.neighbours import LONGEST_PAUSE, ROUND, Neighbours
-from tacit.hub.node_codec import AllHere, Beat, Greets, Here, Leaves, all_here, decode, encode, here_of
+from tacit.hub.nodes.codec import AllHere, Beat, Greets, Here, Leaves, all_here, decode, encode, here_of
+from tacit.hub.nodes.neighbours import LONGEST_PAUSE, ROUND, Neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Callable

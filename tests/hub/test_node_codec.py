@@ -11,7 +11,7 @@ from tests.ledger.world import submission
 from tacit.attention.commands import CallTool, EditMessage, SetPresence, TimerDue, ToolAnswer
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import Moment
-from tacit.hub import node_codec as codec
+from tacit.hub.nodes import codec
 from tacit.ledger.commands import (
     Append,
     AppendTogether,
@@ -24,7 +24,7 @@ from tacit.ledger.commands import (
     RevokeCredential,
     SetWebhook,
 )
-from tacit.ledger.ports import StoredEvent
+from tacit.ledger.stored_event import StoredEvent
 
 ROOM = 10_000
 

@@ -13,7 +13,7 @@ from tests.hub.test_node_codec import said
 from tests.ledger.world import submission
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.hub.node_codec import (
+from tacit.hub.nodes.codec import (
     Answered,
     Asked,
     NotTaken,
@@ -23,7 +23,7 @@ from tacit.hub.node_codec import (
     encode,
     outcome_bytes,
 )
-from tacit.hub.node_transport import PATIENT_SPANS, NodeTransport
+from tacit.hub.nodes.transport import PATIENT_SPANS, NodeTransport
 from tacit.ledger.commands import Append, AppendTogether, Recorded
 
 if TYPE_CHECKING:

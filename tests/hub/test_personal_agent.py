@@ -21,14 +21,14 @@ from tests.hub.room import Failed, Room, Socket, running
 from tests.hub.test_crew import tokens
 from tests.relay_support import Relay
 
+from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent import Agent
+from tacit.agent.commands import keys
 from tacit.agent.io import door
-from tacit.agent.io import socket as agent_socket
-from tacit.agent.post.io.store import AgentStore
-from tacit.cli import agent_keys
-from tacit.hub.agent_operations import AGENT_OPERATIONS
+from tacit.base.io import agent_socket
 from tacit.hub.config import AgentBeside, Limits
 from tacit.hub.doors.routes import OPERATIONS
+from tacit.hub.operations.agent import AGENT_OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -444,7 +444,7 @@ async def test_a_folder_without_an_agent_and_a_locked_one_are_refused_before_the
     assert hub.process.returncode == 1
     async with relayed(tmp_path):
         store = AgentStore(tmp_path / "anna")
-        agent_keys.keep_by_passphrase(store, "correct horse")
+        keys.keep_by_passphrase(store, "correct horse")
         store.close()
         locked = HubProcess(tmp_path / "hub", tmp_path / "anna")
         await locked.start()

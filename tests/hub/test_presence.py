@@ -9,7 +9,7 @@ import pytest
 from tests.hub.room import WAIT, Failed, Room, Socket
 
 from tacit.hub.live import MANY_STIRRED
-from tacit.hub.presence import Presence
+from tacit.hub.people.presence import Presence
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -9,8 +9,18 @@ from tests.hub.room import running
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.hub.bounds.quotas import (
+    CLAIM,
+    DAY,
+    NOTE,
+    Charge,
+    QuotaLimits,
+    Quotas,
+    charged,
+    day_of,
+    sort_of_call,
+)
 from tacit.hub.config import Limits
-from tacit.hub.quotas import CLAIM, DAY, NOTE, Charge, QuotaLimits, Quotas, charged, day_of, sort_of_call
 from tacit.ledger.io.store import Options
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import pytest
 from tests.hub.room import Room, running
 
 from tacit.hub.doors.routes import OPERATIONS
-from tacit.hub.reads import READS
+from tacit.hub.reader.reads import READS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tacit.hub.reader_link import ReaderPool
+    from tacit.hub.reader.link import ReaderPool
 
 BOUND = 60
 

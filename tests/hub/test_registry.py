@@ -9,7 +9,7 @@ import pytest
 from tests.hub.test_sign_in_links import Seeded
 
 from tacit.base.moment import Moment
-from tacit.hub.credentials import Issued, Registry, Stored, digest
+from tacit.hub.people.credentials import Issued, Registry, Stored, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

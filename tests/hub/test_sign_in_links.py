@@ -10,8 +10,8 @@ import pytest
 from tests.hub.room import Answer, Room, running
 
 from tacit.hub.config import Limits
-from tacit.hub.credentials import digest
-from tacit.hub.sign_in_links import MOST, SignInLinks
+from tacit.hub.people.credentials import digest
+from tacit.hub.people.sign_in_links import MOST, SignInLinks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -24,7 +24,7 @@ from tests.hub.room import WAIT, Failed, Room, running
 from tacit.base.errors import Refused
 from tacit.hub.config import HubConfig, Limits
 from tacit.hub.doors.http import unauthenticated_answer
-from tacit.hub.logs import JsonLines
+from tacit.hub.telemetry.logs import JsonLines
 
 if TYPE_CHECKING:
     from pathlib import Path

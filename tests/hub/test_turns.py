@@ -12,7 +12,7 @@ import pytest
 from tests.hub.room import Room, running
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.hub.caller import Caller, caller, for_the_house, reading_for
+from tacit.hub.bounds.caller import Caller, caller, for_the_house, reading_for
 from tacit.hub.config import Limits
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.hub.wakefulness import Wakefulness
+from tacit.hub.store.wakefulness import Wakefulness
 
 
 def test_a_group_rests_when_nobody_has_asked_for_it_for_long_and_nobody_is_there() -> None:

@@ -42,13 +42,13 @@ from tacit.c2a.signals import AgreedSignals
 from tacit.c2a.vocabulary import Disposition
 from tacit.client import AgentSession, OutcomeUnknown
 from tacit.client.operations import passing
-from tacit.hub import writer_codec as codec
-from tacit.hub.async_ledger import AsyncLedger
+from tacit.hub.bounds.turns import Turns
 from tacit.hub.doors.answers import failure, rpc_error
 from tacit.hub.live import Live
-from tacit.hub.metrics import Metrics
-from tacit.hub.turns import Turns
-from tacit.hub.writer_link import WriterLink
+from tacit.hub.store.async_ledger import AsyncLedger
+from tacit.hub.telemetry.metrics import Metrics
+from tacit.hub.writer import codec
+from tacit.hub.writer.link import WriterLink
 from tacit.ledger.commands import (
     AdoptOwnerToken,
     Append,

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from tests.language.test_trace import story
 
-from tacit.cli.clowl import clowl
 from tacit.language import encode
+from tacit.language.commands.clowl import clowl
 
 ROOT = Path(__file__).parent.parent.parent
 TUTORIAL = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")

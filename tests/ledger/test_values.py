@@ -18,10 +18,10 @@ from tacit.ledger.codes import CODES
 from tacit.ledger.cursor import Selection, matches, selection
 from tacit.ledger.envelope import data_of, decode, encode
 from tacit.ledger.kinds import KINDS
-from tacit.ledger.ports import StoredEvent
 from tacit.ledger.principal import PrincipalKind, kind_of, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data, relayed_text
+from tacit.ledger.stored_event import StoredEvent
 from tests.ledger.world import refusal
 
 # Principals

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from tacit.ledger.commands import Committed, Duplicate
     from tacit.ledger.io.reader import Inbox
-    from tacit.ledger.ports import Journal, StoredEvent
+    from tacit.ledger.ports import Journal
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 START = parse_rfc3339("2026-01-13T10:00:00Z") or Moment(0)
 

@@ -85,7 +85,7 @@ def prepare(seconds: float, skew: Path) -> None:
 
     `skew`: the file that says by how many seconds the machine's clock is ahead, at any time.
     """
-    from tacit.cli import up
+    from tacit.cli.operation import up
 
     os.setsid()  # so that a hub and its writer can be killed or stopped as one machine would be
     sitecustomize.skew_by(skew)

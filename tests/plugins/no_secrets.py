@@ -178,7 +178,7 @@ class Maker(NamedTuple):
 
 
 MAKERS: Final = (
-    Maker(SIGN_IN, "tacit.hub.sign_in_links:SignInLinks.make", lambda _given, made: [made]),
+    Maker(SIGN_IN, "tacit.hub.people.sign_in_links:SignInLinks.make", lambda _given, made: [made]),
     Maker("a session of an agent's page", "tacit.agent.io.sign_in:SignIn._draw", lambda _given, made: [made]),
     Maker(
         "a session of a relay's page",
@@ -254,7 +254,7 @@ class _Records(logging.Handler):
     """Each record as the log of a hub has it."""
 
     def __init__(self) -> None:
-        from tacit.hub.logs import JsonLines
+        from tacit.hub.telemetry.logs import JsonLines
 
         super().__init__()
         self.formatter: logging.Formatter = JsonLines()

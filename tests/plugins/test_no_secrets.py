@@ -16,8 +16,8 @@ import pytest
 
 from tacit.agent.io.sign_in import SignIn
 from tacit.base.io.system import SystemEntropy
-from tacit.hub.credentials import new_token
-from tacit.hub.sign_in_links import MARK, SignInLinks
+from tacit.hub.people.credentials import new_token
+from tacit.hub.people.sign_in_links import MARK, SignInLinks
 from tacit.relay.accounts import CODE_BYTES, code_text
 from tacit.relay.io.metrics_token import kept_token
 from tacit.wire.encoding import b64

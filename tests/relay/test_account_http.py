@@ -10,8 +10,8 @@ from tests.relay.test_accounts_http import account, enrolment_code, login
 from tests.relay_support import Bare, Relay, relay_with
 from tests.soft_passkey import SoftPasskey
 
+from tacit.a2acp.commands.relay import relay as relay_command
 from tacit.base.moment import SECOND
-from tacit.cli.relay import relay as relay_command
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY
 from tacit.wire import frames

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from tests.two_clocks import DAY, LEAPS, START, TwoClocks
 
+from tacit.a2acp.commands.relay_parts import SealSignatures
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import Moment
-from tacit.cli.relay_parts import SealSignatures
 from tacit.relay.io import store as relay_store
 from tacit.relay.io.federation_http import Federation
 from tacit.relay.io.mailboxes import Mailboxes

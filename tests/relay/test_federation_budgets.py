@@ -9,12 +9,12 @@ from aiohttp import web
 from tests.relay.test_federation_http import carry, seed_of, two_relays
 from tests.relay_support import Relay, relay_with, until
 
+from tacit.a2acp.commands.relay import _settings
+from tacit.a2acp.commands.relay import relay as relay_command
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.relay import _settings
-from tacit.cli.relay import relay as relay_command
 from tacit.relay.io import registry
 from tacit.relay.io.federation_http import Delivery
 from tacit.relay.io.schema import SCHEMA

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from tacit.cli.relay import relay
+from tacit.a2acp.commands.relay import relay
 
 
 def start(*options) -> tuple[int, str]:

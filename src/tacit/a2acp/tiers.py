@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.agent.consent.filter import Examined, examine
-from tacit.agent.consent.tiers import DEFAULT, Override, Policy, Tier, canonical, changed, tier
+from tacit.a2acp.consent.filter import Examined, examine
+from tacit.a2acp.consent.tiers import DEFAULT, Override, Policy, Tier, canonical, changed, tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.agent.packets.shapes import Fields
+    from tacit.a2acp.packets.shapes import Fields
 
 __all__ = [
     "DEFAULT",

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.consent import aliases, tiers
-from tacit.agent.consent.tiers import Policy, Tier
+from tacit.a2acp.consent import aliases, tiers
+from tacit.a2acp.consent.tiers import Policy, Tier
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, available_timezones
 
-from tacit.agent.spans import Span
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
+from tacit.base.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

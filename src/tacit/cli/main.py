@@ -12,9 +12,11 @@ from typing import Final, NoReturn, cast
 import click
 
 from tacit import __version__
+from tacit.base.commands.folders import default_data
+from tacit.base.commands.lazy import Lazy
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
-from tacit.cli.lazy import Lazy
-from tacit.cli.session import CliSession, default_data
+from tacit.base.io.contributions import TACIT_COMMANDS, contributed, loaded
+from tacit.cli.session import CliSession
 
 EPILOG: Final = """\b
 A first minute:
@@ -30,50 +32,53 @@ Exit codes: 0 ok, 1 refused or unsound, 2 usage, 3 unavailable or damaged.
 Shell completion: tacit completion bash
 """
 
+CONTRIBUTED: Final = ""
+"""Where a command lives that another package has: its entry point says it, when that package is installed."""
+
 # In the order in which one learns them: name, where it lives, what it does.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "up": ("tacit.cli.up:up", "Run the hub: ledger, doors, and the page."),
-    "link": ("tacit.cli.invite:link", "Print a sign-in link for the owner."),
-    "group": ("tacit.cli.groups:group", "Open and look at groups."),
-    "actor": ("tacit.cli.groups:actor", "Add agents to a group; handle their tokens."),
-    "invite": ("tacit.cli.invite:invite", "A link for a further person; list and revoke them."),
-    "service": ("tacit.cli.groups:service", "Register tools and bridges (svc:...)."),
-    "send": ("tacit.cli.talk:send", "Send a message."),
-    "reply": ("tacit.cli.talk:reply", "Reply to a message."),
-    "inbox": ("tacit.cli.talk:inbox", "What waits for you."),
-    "read": ("tacit.cli.talk:read", "Mark messages as read."),
-    "ack": ("tacit.cli.talk:ack", "Acknowledge an attention message."),
-    "react": ("tacit.cli.talk:react", "React to a message."),
-    "tail": ("tacit.cli.talk:tail", "Watch a group live."),
-    "search": ("tacit.cli.talk:search", "Find messages by their words."),
-    "forward": ("tacit.cli.talk:forward", "Bring a message from one group into another."),
-    "edit": ("tacit.cli.steering:edit", "Change a message of your own."),
-    "delete": ("tacit.cli.steering:delete", "Take a message back."),
-    "preview": ("tacit.cli.steering:preview", "Whom a message would oblige, without sending it."),
-    "why": ("tacit.cli.steering:why", "Who was asked, who stayed quiet, and why."),
-    "attention": ("tacit.cli.steering:attention", "Steer agents; set the limits of attention."),
-    "activity": ("tacit.cli.activity:activity", "What agents did about a message."),
-    "approve": ("tacit.cli.permissions:approve", "Answer an agent's permission request."),
-    "permissions": ("tacit.cli.permissions:permissions", "Permanent permissions."),
-    "c2a": ("tacit.cli.c2a:c2a", "Speak C2A over standard input and output."),
-    "speak": ("tacit.cli.speech:speak", "Send a CLowl message."),
-    "trace": ("tacit.cli.speech:trace", "Show a CLowl trace from the ledger."),
-    "source": ("tacit.cli.talk:source", "Open the source of a relayed message."),
-    "clowl": ("tacit.cli.clowl:clowl", "Validate, read and trace CLowl messages."),
-    "mcp": ("tacit.cli.mcp:mcp", "A room's chat tools for any MCP client."),
-    "relay": ("tacit.cli.relay:relay", "Run a blind relay; handle its accounts."),
-    "agent": ("tacit.cli.agent:agent", "Your agent: it arranges things for you over a sealed post."),
-    "join": ("tacit.cli.join:join", "Run an agent, or a team of them, in a room."),
-    "crew": ("tacit.cli.crew:crew", "Agents that the hub runs for you; they come back with it."),
-    "worktree": ("tacit.cli.worktree:worktree", "Agents' own branches: look, merge, rebase, discard."),
-    "agents": ("tacit.cli.agents:agents", "Who is online, busy, owing what, spending what."),
-    "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
-    "backup": ("tacit.cli.backup:backup", "Write a backup, beside a running hub."),
-    "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
-    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify, rebuild or redact a ledger."),
-    "nodes": ("tacit.cli.nodes:nodes", "The hubs that share a ledger, and what each writes to."),
-    "clock": ("tacit.cli.clock:clock", "Is this machine's clock believed? Say that it is right."),
-    "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
+    "up": ("tacit.cli.operation.up:up", "Run the hub: ledger, doors, and the page."),
+    "link": ("tacit.cli.people.invite:link", "Print a sign-in link for the owner."),
+    "group": ("tacit.cli.people.groups:group", "Open and look at groups."),
+    "actor": ("tacit.cli.people.groups:actor", "Add agents to a group; handle their tokens."),
+    "invite": ("tacit.cli.people.invite:invite", "A link for a further person; list and revoke them."),
+    "service": ("tacit.cli.people.groups:service", "Register tools and bridges (svc:...)."),
+    "send": ("tacit.cli.messages.talk:send", "Send a message."),
+    "reply": ("tacit.cli.messages.talk:reply", "Reply to a message."),
+    "inbox": ("tacit.cli.messages.talk:inbox", "What waits for you."),
+    "read": ("tacit.cli.messages.talk:read", "Mark messages as read."),
+    "ack": ("tacit.cli.messages.talk:ack", "Acknowledge an attention message."),
+    "react": ("tacit.cli.messages.talk:react", "React to a message."),
+    "tail": ("tacit.cli.messages.talk:tail", "Watch a group live."),
+    "search": ("tacit.cli.messages.talk:search", "Find messages by their words."),
+    "forward": ("tacit.cli.messages.talk:forward", "Bring a message from one group into another."),
+    "edit": ("tacit.cli.messages.steering:edit", "Change a message of your own."),
+    "delete": ("tacit.cli.messages.steering:delete", "Take a message back."),
+    "preview": ("tacit.cli.messages.steering:preview", "Whom a message would oblige, without sending it."),
+    "why": ("tacit.cli.messages.steering:why", "Who was asked, who stayed quiet, and why."),
+    "attention": ("tacit.cli.messages.steering:attention", "Steer agents; set the limits of attention."),
+    "activity": ("tacit.cli.messages.activity:activity", "What agents did about a message."),
+    "approve": ("tacit.cli.messages.permissions:approve", "Answer an agent's permission request."),
+    "permissions": ("tacit.cli.messages.permissions:permissions", "Permanent permissions."),
+    "c2a": ("tacit.cli.agents.c2a:c2a", "Speak C2A over standard input and output."),
+    "speak": ("tacit.cli.messages.speech:speak", "Send a CLowl message."),
+    "trace": ("tacit.cli.messages.speech:trace", "Show a CLowl trace from the ledger."),
+    "source": ("tacit.cli.messages.talk:source", "Open the source of a relayed message."),
+    "clowl": (CONTRIBUTED, "Validate, read and trace CLowl messages."),
+    "mcp": ("tacit.cli.agents.mcp:mcp", "A room's chat tools for any MCP client."),
+    "relay": (CONTRIBUTED, "Run a blind relay; handle its accounts."),
+    "agent": (CONTRIBUTED, "Your agent: it arranges things for you over a sealed post."),
+    "join": ("tacit.cli.agents.join:join", "Run an agent, or a team of them, in a room."),
+    "crew": ("tacit.cli.agents.crew:crew", "Agents that the hub runs for you; they come back with it."),
+    "worktree": ("tacit.cli.agents.worktree:worktree", "Agents' own branches: look, merge, rebase, discard."),
+    "agents": ("tacit.cli.agents.agents:agents", "Who is online, busy, owing what, spending what."),
+    "work": ("tacit.cli.agents.work:work", "Which agent is at which question, and how it stands."),
+    "backup": ("tacit.cli.operation.backup:backup", "Write a backup, beside a running hub."),
+    "restore": ("tacit.cli.operation.backup:restore", "Make a data folder of a backup."),
+    "ledger": ("tacit.cli.operation.ledger:ledger", "Export, import, verify, rebuild or redact a ledger."),
+    "nodes": ("tacit.cli.operation.nodes:nodes", "The hubs that share a ledger, and what each writes to."),
+    "clock": ("tacit.cli.operation.clock:clock", "Is this machine's clock believed? Say that it is right."),
+    "doctor": ("tacit.cli.operation.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }
 
@@ -141,23 +146,34 @@ def _with_common_options(command: click.Command) -> click.Command:
     return command
 
 
-class _Listed(Lazy):
+class _Listed(click.Group):
     """All commands, with the words of the table."""
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, with the common options."""
-        command = super().get_command(ctx, cmd_name)
-        return None if command is None else _with_common_options(command)
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class names it
+        """As in the table, as far as they are installed; then what is in no table."""
+        others = contributed(TACIT_COMMANDS)
+        known = [name for name, (place, _) in COMMANDS.items() if place != CONTRIBUTED or name in others]
+        return [*known, *sorted(others.keys() - COMMANDS.keys())]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of commands, without importing them all."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command's module now."""
+        place = COMMANDS.get(cmd_name, (CONTRIBUTED,))[0] or contributed(TACIT_COMMANDS).get(cmd_name)
+        return None if place is None else _with_common_options(cast("click.Command", loaded(place)))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing those of the table."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, what) for name, (_, what) in COMMANDS.items()])
+            formatter.write_dl([(name, self._about(ctx, name)) for name in self.list_commands(ctx)])
+
+    def _about(self, ctx: click.Context, name: str) -> str:
+        if name in COMMANDS:
+            return COMMANDS[name][1]
+        command = self.get_command(ctx, name)
+        return "" if command is None else command.get_short_help_str()
 
 
 @click.group(
     cls=_Listed,
-    places={name: place for name, (place, _) in COMMANDS.items()},
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -206,7 +222,7 @@ def main() -> None:
     except Unavailable as unavailable:
         _fail(f"unavailable: {unavailable}", 3)
     except OSError as error:
-        from tacit.cli.outcome import refused_by_machine
+        from tacit.base.commands.outcome import refused_by_machine
 
         _fail(f"unavailable: {refused_by_machine(error)}", 3)
     except TacitError as error:

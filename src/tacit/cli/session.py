@@ -17,11 +17,12 @@ from urllib.parse import urlsplit
 
 import click
 
+from tacit.base.commands.folders import default_data
+from tacit.base.commands.terminal import Terminal
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.hub_proof import ADDRESS_FILE, proof_key
 from tacit.base.io.private_file import write_private
 from tacit.base.shown_addresses import without_secret
-from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,17 +31,6 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "http://127.0.0.1:7433"
 OWNER_FILE = "owner.token"
-
-
-def default_data() -> Path:
-    """Where a hub keeps its data unless told otherwise."""
-    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(os.environ.get("TACIT_DATA") or Path(base) / "tacit")
-
-
-def beside_hub(what: str) -> Path:
-    """The default folder of a relay or an agent: next to the hub's own."""
-    return default_data().parent / f"tacit-{what}"
 
 
 def tokens_file() -> Path:

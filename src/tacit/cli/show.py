@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from tacit.base.commands.terminal import Table, bold, styled
 from tacit.base.visible import visible
-from tacit.cli.terminal import Table, bold, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.cli.terminal import Terminal
+    from tacit.base.commands.terminal import Terminal
     from tacit.client import Event, Inbox
 
 CHANGES: Final = frozenset({"x.c2a.edit", "x.c2a.delete"})

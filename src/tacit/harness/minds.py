@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.agent.brain.model import ModelAway, Reply
+from tacit.base.language_model import ModelAway, Reply
 from tacit.harness.drivers.failures import sentence
 from tacit.harness.drivers.port import FailureKind, StandingInstructions, TurnRequest, cut
 from tacit.harness.prices import priced
 
 if TYPE_CHECKING:
-    from tacit.agent.brain.model import Prompt
+    from tacit.base.language_model import Prompt
     from tacit.harness.drivers.port import Price, TurnOutcome
 
 LONGEST_ANSWER: Final = 256 * 1024

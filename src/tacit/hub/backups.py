@@ -20,8 +20,9 @@ from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
 from tacit.base.io.private_file import new_private
 from tacit.base.moment import SECOND, Moment, parse_rfc3339, rfc3339
+from tacit.base.sealed_form import FRAME_BYTES, HEADER_BYTES, MAGIC, PIECE_BYTES
+from tacit.hub import beside
 from tacit.ledger.io import backup
-from tacit.seal.sealed_stream import FRAME_BYTES, HEADER_BYTES, MAGIC, PIECE_BYTES, Opener, Sealer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,7 +72,7 @@ def _moment_of(digits: str) -> Moment:
 class _Sealing(io.RawIOBase):
     """A file whose content is sealed piece by piece."""
 
-    def __init__(self, file: BinaryIO, sealer: Sealer) -> None:
+    def __init__(self, file: BinaryIO, sealer: beside.Sealer) -> None:
         self._file = file
         self._sealer = sealer
         self._waiting = bytearray()
@@ -96,7 +97,7 @@ class _Sealing(io.RawIOBase):
 class _Opening(io.RawIOBase):
     """A sealed file's content."""
 
-    def __init__(self, file: BinaryIO, opener: Opener) -> None:
+    def __init__(self, file: BinaryIO, opener: beside.Opener) -> None:
         self._file = file
         self._opener = opener
         self._ready = b""
@@ -147,13 +148,13 @@ def take(
 
 
 def _written(
-    data: Path, file: BinaryIO, beside: Path, said: tuple[str, str | None], entropy: Entropy
+    data: Path, file: BinaryIO, folder: Path, said: tuple[str, str | None], entropy: Entropy
 ) -> Manifest:
     made, passphrase = said
     if passphrase is None:
-        return backup.write(data, file, beside, made, entropy)
-    sealing = _Sealing(file, Sealer(passphrase, entropy))
-    manifest = backup.write(data, cast("BinaryIO", sealing), beside, made, entropy)
+        return backup.write(data, file, folder, made, entropy)
+    sealing = _Sealing(file, beside.sealer(passphrase, entropy))
+    manifest = backup.write(data, cast("BinaryIO", sealing), folder, made, entropy)
     sealing.finish()
     return manifest
 
@@ -205,7 +206,7 @@ def bring_back(path: Path, folder: Path, entropy: Entropy, passphrase: str | Non
                 return backup.restore(file, folder, entropy, AttentionEngine)
             if passphrase is None:
                 raise Refused("no_passphrase", "this backup is encrypted: give --passphrase-file")
-            opened = _Opening(file, Opener(file.read(HEADER_BYTES), passphrase))
+            opened = _Opening(file, beside.opener(file.read(HEADER_BYTES), passphrase))
             return backup.restore(io.BufferedReader(opened), folder, entropy, AttentionEngine)
     except OSError as error:
         raise no_room(error, folder.parent) from error

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from tacit.base.callers import check_networks
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
-from tacit.hub.quotas import QuotaLimits
+from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tacit.base.stream_plan import StreamPlan
 
 
 _STREAM: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -88,20 +90,6 @@ class BackupPlan:
     every_seconds: int = 24 * 3600
     keep: int = 7
     passphrase: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPlan:
-    """A ledger on NATS JetStream: the servers, the stream's name, how many of them keep it."""
-
-    servers: tuple[str, ...]
-    stream: str = "TACIT"
-    replicas: int = 3
-    credentials: Path | None = None
-    ca: Path | None = None
-    """Who signed for the servers, if not one of those that every machine knows."""
-    lease_seconds: float = 15.0
-    """After how long another node writes when the one that did has died."""
 
 
 @dataclass(frozen=True, slots=True)

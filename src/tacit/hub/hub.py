@@ -12,31 +12,31 @@ from tacit.base.errors import TacitError
 from tacit.base.io.private_file import write_private
 from tacit.base.io.time_service import TimeService, even_time, time_of
 from tacit.base.moment import SECOND, Moment
-from tacit.hub import browsers
-from tacit.hub.all_links import AllLinks
-from tacit.hub.async_ledger import AsyncLedger
-from tacit.hub.command_lines import CommandLines
-from tacit.hub.credentials import LOCAL, Credential, Registry, Stored, digest, new_token, stored
-from tacit.hub.crew import Crew
-from tacit.hub.door_turns import DoorTurns
+from tacit.hub.agents.crew import Crew
+from tacit.hub.agents.personal_agent import PersonalAgent
+from tacit.hub.bounds.door_turns import DoorTurns
+from tacit.hub.bounds.limits import RateLimit
+from tacit.hub.bounds.quotas import CAUSED, Charge, Quotas, charged, day_of
+from tacit.hub.bounds.turns import Turns
 from tacit.hub.host.activities import CARD_BYTES, Activities, within
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.ports import HookPorts
 from tacit.hub.host.tools import Tools
-from tacit.hub.ledger_store import open_ledger
-from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
-from tacit.hub.metrics import Metrics
-from tacit.hub.neighbours import Neighbours
-from tacit.hub.node_codec import AgentInvited, RedeemCode, ShowTurns
-from tacit.hub.personal_agent import PersonalAgent
-from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
-from tacit.hub.reader_link import ReaderPool
-from tacit.hub.reads import READS
-from tacit.hub.sign_in_links import SignInLinks
-from tacit.hub.turns import Turns
-from tacit.hub.wakefulness import Wakefulness
+from tacit.hub.nodes.codec import AgentInvited, RedeemCode, ShowTurns
+from tacit.hub.nodes.neighbours import Neighbours
+from tacit.hub.people import browsers
+from tacit.hub.people.all_links import AllLinks
+from tacit.hub.people.credentials import LOCAL, Credential, Registry, Stored, digest, new_token, stored
+from tacit.hub.people.sign_in_links import SignInLinks
+from tacit.hub.reader.link import ReaderPool
+from tacit.hub.reader.reads import READS
+from tacit.hub.store.async_ledger import AsyncLedger
+from tacit.hub.store.command_lines import CommandLines
+from tacit.hub.store.ledger_store import open_ledger
+from tacit.hub.store.wakefulness import Wakefulness
+from tacit.hub.telemetry.metrics import Metrics
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import HUB, AdoptOwnerToken, IssueCredential, Ping
 from tacit.ledger.io.store import Options
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
-    from tacit.hub.node_codec import Finding, Inquiry
-    from tacit.hub.node_transport import NodeTransport
-    from tacit.ledger.ports import StoredEvent
+    from tacit.hub.nodes.codec import Finding, Inquiry
+    from tacit.hub.nodes.transport import NodeTransport
     from tacit.ledger.standing import StreamStanding
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"

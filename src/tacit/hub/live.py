@@ -14,16 +14,16 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.base.errors import Unavailable
-from tacit.hub.presence import Presence
+from tacit.hub.people.presence import Presence
 from tacit.ledger.principal import USER, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tacit.hub.metrics import Metrics
-    from tacit.hub.presence import Status
+    from tacit.hub.people.presence import Status
+    from tacit.hub.telemetry.metrics import Metrics
     from tacit.ledger.cursor import Selection
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 SETTLES_SECONDS: Final = 0.3
 """A page that is loaded again goes and comes: who comes back within this time was never gone."""

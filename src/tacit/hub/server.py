@@ -17,7 +17,6 @@ from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner, Site
 from tacit.base.io.private_file import write_private
-from tacit.hub import health
 from tacit.hub.backups import Backups
 from tacit.hub.doors import blobs, c2a, proof, sse, websocket
 from tacit.hub.doors.http import (
@@ -37,7 +36,8 @@ from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.doors.sign_in import sign_in
 from tacit.hub.hub import Hub
-from tacit.hub.sign_in_links import MARK, OWNERS_MINUTES
+from tacit.hub.people.sign_in_links import MARK, OWNERS_MINUTES
+from tacit.hub.telemetry import health
 from tacit.ledger.io import erasure
 from tacit.ledger.principal import USER
 

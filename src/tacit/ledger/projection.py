@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.ledger import shapes
-    from tacit.ledger.ports import Lookup, OneEvent, StoredEvent
+    from tacit.ledger.ports import Lookup, OneEvent
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):

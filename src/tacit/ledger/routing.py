@@ -17,9 +17,9 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.shapes import ChatMessage
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 SELECTORS: Final = ("@all", "@peers", "@foreman", "@user")
 

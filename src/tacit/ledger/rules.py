@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.ledger import shapes
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 Outcome = dict[str, Any] | int | None
 

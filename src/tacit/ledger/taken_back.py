@@ -13,7 +13,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 KEPT: Final = frozenset({"to", "reply_to", "priority", "supersedes", "original", "by"})
 _PLACE: Final = frozenset({"kind", "id", "stream"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
+from tacit.base.sealed_form import HEADER_BYTES, MAGIC
 from tacit.seal import primitives
 from tacit.seal.backup import MEMORY_BYTES, PASSES, SHORTEST_PASSPHRASE
 from tacit.seal.primitives import NONCE_BYTES, SALT_BYTES, CannotOpen
@@ -17,11 +18,7 @@ from tacit.seal.primitives import NONCE_BYTES, SALT_BYTES, CannotOpen
 if TYPE_CHECKING:
     from tacit.base.ports import Entropy
 
-MAGIC: Final = b"tacit-sealed-v1\n"
-PIECE_BYTES: Final = 1 << 20
 _COUNTER_BYTES: Final = 8
-HEADER_BYTES: Final = len(MAGIC) + 1 + 8 + SALT_BYTES + NONCE_BYTES - _COUNTER_BYTES
-FRAME_BYTES: Final = 5
 _MOST_PASSES: Final = 16
 _LEAST_MEMORY: Final = 8 * 1024 * 1024
 _MOST_MEMORY: Final = 1024 * 1024 * 1024

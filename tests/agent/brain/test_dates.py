@@ -13,9 +13,9 @@ from tacit.agent.brain import calendar_words
 from tacit.agent.brain.calendar_words import Hours
 from tacit.agent.brain.dates import contradictions, read_when
 from tacit.agent.brain.tokens import Sentence
-from tacit.agent.spans import Span
 from tacit.base.errors import Refused
 from tacit.base.moment import LAST, Moment, parse_rfc3339
+from tacit.base.spans import Span
 
 LONDON = "Europe/London"
 NOW = parse_rfc3339("2026-03-23T10:00:00Z")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from tests.agent.scripted import DINNER, Kept, Scripted, Waited, honest, minded
 
+from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.agent.brain.minded import AWAY, MALFORMED, TAKEN, UNSURE, established
-from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, GenerationFailed, Scene, Task
-from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.negotiation.goal import MEETING, Goal
+from tacit.base.language_model import ModelAway
 from tacit.base.moment import parse_rfc3339
 
 NOW = parse_rfc3339("2026-03-23T09:00:00Z")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.a2acp.consent.scan import Scanner
 from tacit.agent.brain.placeholders import filled, masked, placeholder, present
-from tacit.agent.consent.scan import Scanner
 
 
 @pytest.mark.spec("A2ACP-071")

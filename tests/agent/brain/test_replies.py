@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tests.agent.scripted import DINNER
 
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import DEFAULT
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Scene, Task
 from tacit.agent.brain.replies import LONGEST_ANSWER, WHEN, MalformedAnswer, found, read
 from tacit.agent.brain.rules import Rules
-from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.negotiation.goal import MEETING, Goal
-from tacit.agent.packets.windows import read_windows
 from tacit.base.moment import parse_rfc3339, rfc3339
 
 NOW = parse_rfc3339("2026-03-23T09:00:00Z")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.brain import port, writing
 from tacit.agent.brain.rules import Rules
 from tacit.agent.engine.proposing import EXCUSES
 from tacit.agent.negotiation.goal import Goal
-from tacit.agent.packets.windows import read_windows
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 

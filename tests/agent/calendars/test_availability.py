@@ -9,8 +9,8 @@ from tests.agent.calendars.texts import span
 
 from tacit.agent.calendars.availability import MOST_WINDOWS, all_free, free
 from tacit.agent.calendars.busy import Busy, together, unknown
-from tacit.agent.spans import MINUTE, Span, common, merged, without
 from tacit.base.moment import Moment
+from tacit.base.spans import MINUTE, Span, common, merged, without
 
 EVENING = span("2026-03-27 18:00", "2026-03-27 22:00")
 

@@ -14,9 +14,9 @@ from tests.agent.calendars.texts import calendar, event, shown, span
 from tacit.agent.calendars import ics
 from tacit.agent.calendars.components import LARGEST
 from tacit.agent.calendars.ics import read_all, read_busy
-from tacit.agent.spans import Span, within, without
 from tacit.agent.zones import moment_of, wall, zone_of_owner
 from tacit.base.errors import Refused
+from tacit.base.spans import Span, within, without
 
 MARCH = span("2026-03-01", "2026-04-01")
 WEEK = span("2026-03-23", "2026-03-30")

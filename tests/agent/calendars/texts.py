@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tacit.agent.spans import Span
 from tacit.agent.zones import moment_of, wall
+from tacit.base.spans import Span
 
 
 def calendar(*parts: str) -> bytes:

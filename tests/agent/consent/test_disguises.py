@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from tacit.agent.consent.disguises import disguised
+from tacit.a2acp.consent.disguises import disguised
 
 pytestmark = pytest.mark.spec("A2ACP-071")
 WORD = "sarcoidosis"

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB
 
-from tacit.agent.consent import aliases, implicit, tiers
-from tacit.agent.consent.filter import Draft, clear, examine
-from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import DEFAULT, Lists, Override, Policy, Tier
+from tacit.a2acp.consent import aliases, implicit, tiers
+from tacit.a2acp.consent.filter import Draft, clear, examine
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import DEFAULT, Lists, Override, Policy, Tier
 from tacit.base.errors import Refused
 
 CAROL = "agent:carol@a2acp.io"

@@ -3,16 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB
 
-from tacit.agent.consent import promotion, questions
-from tacit.agent.consent.promotion import (
+from tacit.a2acp.consent import promotion, questions
+from tacit.a2acp.consent.promotion import (
     ApprovalCount,
     after_approval,
     after_dismissal,
     after_refusal,
     offer_due,
 )
-from tacit.agent.consent.questions import ConsentField, ConsentQuestion, apply_answer, fingerprint
-from tacit.agent.consent.tiers import Tier
+from tacit.a2acp.consent.questions import ConsentField, ConsentQuestion, apply_answer, fingerprint
+from tacit.a2acp.consent.tiers import Tier
 from tacit.base.errors import Bug, Refused
 
 THREAD = "thr_abcdefgh"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.agent.consent import figures
-from tacit.agent.consent.folding import fold, name
-from tacit.agent.consent.scan import COMMON, Scanner
+from tacit.a2acp.consent import figures
+from tacit.a2acp.consent.folding import fold, name
+from tacit.a2acp.consent.scan import COMMON, Scanner
 
 SECRET = "sarcoidosis stage two"
 TAGS = "".join(chr(0xE0000 + ord(sign)) for sign in SECRET)

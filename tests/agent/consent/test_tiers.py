@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB
 
-from tacit.agent.consent import aliases, tiers
-from tacit.agent.consent.tiers import DEFAULT, Override, Policy, Tier
+from tacit.a2acp.consent import aliases, tiers
+from tacit.a2acp.consent.tiers import DEFAULT, Override, Policy, Tier
 from tacit.base.errors import Refused
 
 CAROL = "agent:carol@a2acp.io"

@@ -1,6 +1,6 @@
 import pytest
 
-from tacit.agent.consent import values
+from tacit.a2acp.consent import values
 
 
 @pytest.mark.spec("A2ACP-121")

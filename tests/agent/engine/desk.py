@@ -13,22 +13,32 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from tacit.a2acp.consent.tiers import DEFAULT, Policy
+from tacit.a2acp.packets import schemas
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.threads.states import State
 from tacit.agent.actions import port as actions
 from tacit.agent.brain import port
 from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.busy import Busy
-from tacit.agent.consent.tiers import DEFAULT, Policy
-from tacit.agent.engine import acting, answering, asking, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine import (
+    acting,
+    answering,
+    asking,
+    considering,
+    proposing,
+    receiving,
+    remembering,
+    ticking,
+    turns,
+)
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace, absorb, layered
-from tacit.agent.packets import schemas
-from tacit.agent.packets.windows import read_windows
-from tacit.agent.spans import Span
 from tacit.agent.threads import fold, records
-from tacit.agent.threads.states import State
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.spans import Span
 from tacit.base.strict_json import canonical, parse
 from tacit.seal.identity import Identity
 from tacit.wire import version
@@ -148,6 +158,7 @@ class Desk:
             profile=self.own,
             handlers=self.handlers,
             minded=not isinstance(self.brain, Rules),
+            ended=remembering.finished,
             choices={"implicit_consent": "auto", "autonomy": "high"} if self.implicit else {},
         )
 

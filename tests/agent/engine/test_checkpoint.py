@@ -6,10 +6,10 @@ import pytest
 from tests.agent.engine.desk import HOUR, begun, span
 from tests.agent.engine.doers import Doer, proposed, proposer, standing, two
 
+from tacit.a2acp.packets import schemas
 from tacit.agent.engine import answering, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
-from tacit.agent.packets import schemas
 from tacit.agent.threads import records
 from tacit.base.errors import Refused
 

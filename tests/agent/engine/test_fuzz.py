@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.agent.engine.desk import Desk, Desks, begun, desks
 from tests.conformance.write_packet_vectors import BODIES, HEADER
 
-from tacit.agent.packets import packet
-from tacit.agent.threads.states import TRANSITIONS, State
+from tacit.a2acp.packets import packet
+from tacit.a2acp.threads.states import TRANSITIONS, State
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.strict_json import canonical
 

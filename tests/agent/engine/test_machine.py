@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.agent.engine.desk import HOUR, Desk, Packet
 
+from tacit.a2acp.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.agent.threads import records
-from tacit.agent.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.base.moment import Moment
 
 SECRETS = {

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tacit.a2acp.packets import packet
 from tacit.agent.engine.members import fanout_id, headed
-from tacit.agent.packets import packet
 from tacit.agent.threads.groups import GONE, Group
 from tacit.agent.threads.state import LEG, THEM, US
 

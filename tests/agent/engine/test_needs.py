@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.agent.engine.desk import DAY, FEATURES, HOUR, Desk, begun, desks
 
-from tacit.agent.consent.tiers import DEFAULT, Override, Policy
+from tacit.a2acp.consent.tiers import DEFAULT, Override, Policy
 from tacit.agent.engine import asking
 from tacit.agent.engine.workspace import Peer
 from tacit.agent.threads import records

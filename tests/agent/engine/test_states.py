@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.agent.engine.desk import DAY, Desk, begun, desks
 
+from tacit.a2acp.threads.states import TRANSITIONS, Cause, State
 from tacit.agent.engine import asking
 from tacit.agent.threads import records
-from tacit.agent.threads.states import TRANSITIONS, Cause, State
 from tacit.base.errors import Refused
 
 DINNER = "dinner with ben on Friday evening"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from tests.agent.engine.desk import Packet
 
-    from tacit.agent.spans import Span
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Thread
+    from tacit.base.spans import Span
 
 WEEK = ("2026-03-23T00:00:00Z", "2026-04-06T00:00:00Z")
 FRIDAY = ("2026-03-27T18:00:00Z", "2026-03-27T23:00:00Z")
@@ -28,7 +28,7 @@ GAME_NIGHT = "game night on Friday or Saturday evening"
 
 def busy_but(*free: tuple[str, str]) -> list[Span]:
     """A calendar that is full, but for some stretches."""
-    from tacit.agent.spans import without
+    from tacit.base.spans import without
 
     return list(without([span(*WEEK)], [span(*one) for one in free]))
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tacit.agent.group import aggregation, trade_off
 from tacit.agent.group.aggregation import Overlap, aggregate
-from tacit.agent.spans import MINUTE, Span, merged
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.spans import MINUTE, Span, merged
 
 HOUR = 60 * MINUTE
 

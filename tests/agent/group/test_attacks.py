@@ -9,10 +9,10 @@ import pytest
 from tests.agent.engine.desk import identity_of
 from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, circle, own_thread
 
-from tacit.agent.consent.tiers import DEFAULT, Override
+from tacit.a2acp.consent.tiers import DEFAULT, Override
+from tacit.a2acp.packets import schemas
+from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.agent.engine import grouping, transferring
-from tacit.agent.packets import schemas
-from tacit.agent.packets.shapes import MalformedPacket
 from tacit.base.errors import Refused
 
 pytestmark = pytest.mark.usefixtures("acquaintance")

@@ -15,8 +15,8 @@ from tacit.agent.engine import grouping, transferring
 from tacit.agent.engine.workspace import Peer
 from tacit.agent.group import blackouts
 from tacit.agent.group.aggregation import Window
-from tacit.agent.spans import MINUTE, Span, common, merged, without
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.spans import MINUTE, Span, common, merged, without
 from tacit.wire import version
 
 SUNDAY = ("2026-03-29T18:00:00Z", "2026-03-29T22:00:00Z")

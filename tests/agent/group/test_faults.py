@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.agent.group.circle import FRIDAY, SATURDAY, circle, own_thread
 
-from tacit.agent.consent.tiers import DEFAULT
+from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.agent.engine import transferring
 from tacit.base.errors import Refused
 

@@ -8,9 +8,9 @@ import pytest
 from tests.agent.engine.desk import DAY, HOUR, Desk
 from tests.agent.group.circle import Circle, own_thread
 
+from tacit.a2acp.threads.states import State
 from tacit.agent.engine import grouping, transferring
 from tacit.agent.threads import group_records
-from tacit.agent.threads.states import State
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 

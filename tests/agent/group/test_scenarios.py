@@ -8,10 +8,10 @@ import pytest
 from tests.agent.engine.desk import DAY, HOUR, span
 from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, busy_but, circle, own_thread
 
+from tacit.a2acp.packets.packet import FEATURES
 from tacit.agent.engine import answering, grouping, parting, transferring
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.workspace import Peer
-from tacit.agent.packets.packet import FEATURES
 from tacit.agent.threads import group_records, records
 from tacit.agent.threads.groups import LEFT_OUT
 from tacit.base.errors import Refused

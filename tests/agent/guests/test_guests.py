@@ -11,7 +11,7 @@ from tests.agent.guests.host import Holder, host
 from tests.mail_server import mail_server
 from tests.relay_support import PATIENCE, until
 
-from tacit.agent.consent.tiers import Tier
+from tacit.a2acp.consent.tiers import Tier
 from tacit.agent.io import calls
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.a2acp.packets import schemas
 from tacit.agent.guests import answers
 from tacit.agent.guests.replies import read_reply
-from tacit.agent.packets import schemas
 from tacit.agent.threads import guest_fold, guest_records
 from tacit.agent.threads.guest_fold import BY_LINK, BY_OWNER, Guest
 from tacit.base.errors import PeerFault

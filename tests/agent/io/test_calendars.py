@@ -18,9 +18,9 @@ from tacit.agent.io.agent import PAUSE, Agent
 from tacit.agent.io.notices import NOTICES
 from tacit.agent.io.outside import OWN_CALENDAR
 from tacit.agent.io.unreadable import CODE
-from tacit.agent.spans import Span
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
 from tacit.base.moment import Moment
+from tacit.base.spans import Span
 from tacit.base.strict_json import parse
 
 WEDDING = calendar(event("DTSTART:20260327T160000Z", "DTEND:20260327T235900Z", uid="wedding"))

@@ -11,10 +11,11 @@ from tests.agent.minds import minds
 from tests.agent.scripted import Scripted
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import door, socket
+from tacit.agent.io import door
 from tacit.agent.io.changes import EVERYTHING, MOST_HELD, Changes
 from tacit.agent.threads import records
 from tacit.base.errors import Unavailable
+from tacit.base.io import agent_socket as socket
 
 WISH = {"text": "dinner with ben on Friday evening"}
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.two_clocks import DAY, LEAPS, START, TwoClocks
 
+from tacit.a2acp.post.io.store import AgentStore, Myself
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.vault import write
-from tacit.agent.post.io.store import AgentStore, Myself
 from tacit.base.io.time_service import FILE
 from tacit.base.moment import Moment
 from tacit.seal import replay

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tacit.a2acp.threads.states import State
 from tacit.agent.io.commands import Commands, _flags
 from tacit.agent.threads import records
 from tacit.agent.threads.state import Thread
-from tacit.agent.threads.states import State
 from tacit.base.moment import Moment
 
 

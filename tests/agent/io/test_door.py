@@ -2,8 +2,9 @@
 
 import pytest
 
-from tacit.agent.io import door, socket
+from tacit.agent.io import door
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.base.io import agent_socket as socket
 
 
 @pytest.mark.spec("A2ACP-128")

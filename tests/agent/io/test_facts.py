@@ -10,11 +10,11 @@ from tests.agent.minds import minds
 from tests.agent.scripted import Scripted
 from tests.relay_support import Relay
 
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent import Agent
 from tacit.agent.brain.rules import Rules
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import calls
-from tacit.agent.packets.windows import read_windows
 from tacit.base.errors import Refused
 
 FREE = {"start": "2026-03-27T18:00:00+00:00", "end": "2026-03-27T20:00:00+00:00"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.agent.scripted import Scripted
 
-from tacit.agent.brain.model import ModelAway, Prompt
 from tacit.agent.io.minding import Patient
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.language_model import ModelAway, Prompt
 
 PROMPT = Prompt("read_request", "be brief", "what day is it?", {})
 

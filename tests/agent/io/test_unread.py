@@ -9,9 +9,9 @@ from tests.agent.arrangements import pair
 from tests.agent.minds import minds
 from tests.agent.scripted import DINNER, Scripted
 
-from tacit.agent import manners
 from tacit.agent.io import calls
 from tacit.base.errors import Refused
+from tacit.cli.personal import manners
 
 RAIN = "dinner with ben on Friday evening unless it rains"
 QUOTED = "I did not understand “unless it rains”. Please say it in other words, or leave it out"

@@ -6,9 +6,9 @@ import hashlib
 
 import pytest
 
+from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent.io.journal import FOLDER
 from tacit.agent.io.vault import Vault
-from tacit.agent.post.io.store import AgentStore
 from tacit.base.io.system import SystemEntropy
 
 

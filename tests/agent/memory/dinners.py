@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.agent.engine.desk import DAY, Desk, Desks
 
 if TYPE_CHECKING:
-    from tacit.agent.packets.packet import Fields
+    from tacit.a2acp.packets.packet import Fields
 
 BEFORE = ("context", "context_request", "context_response", "resolution")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.agent.consent.tiers import DEFAULT, Override
+from tacit.a2acp.consent.tiers import DEFAULT, Override
 from tacit.agent.memory.known import known_of
 
 BEN = "agent:ben@relay.example"

@@ -13,13 +13,13 @@ from tests.agent.arrangements import pair, share
 from tests.agent.test_on_disk import CHEAP, ledger, tables
 from tests.faults.test_faults import FailingDisk
 
+from tacit.a2acp.post.io import purging
+from tacit.a2acp.post.io.post import Post
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import carrying, erasing, people
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import FOLDER
 from tacit.agent.io.outside import OWN_CALENDAR
-from tacit.agent.post.io import purging
-from tacit.agent.post.io.post import Post
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.cli.main import tacit

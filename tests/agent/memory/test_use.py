@@ -9,8 +9,8 @@ import pytest
 from tests.agent.engine.desk import MONDAY, Desk, Desks
 from tests.agent.memory.dinners import DAY, dinner, dinners, pair, profile
 
+from tacit.a2acp.consent.tiers import DEFAULT, Override, Tier, tier
 from tacit.agent.brain import layers, port
-from tacit.agent.consent.tiers import DEFAULT, Override, Tier, tier
 from tacit.agent.engine import remembering
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.workspace import Peer

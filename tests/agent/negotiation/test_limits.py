@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.a2acp.threads.turns import COUNTED, Turns
 from tacit.agent.negotiation.goal import Need
 from tacit.agent.negotiation.limits import (
-    COUNTED,
     MOST_NEEDS,
-    Turns,
     askable,
     by_priority,
     five,

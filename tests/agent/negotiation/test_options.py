@@ -13,8 +13,8 @@ from tests.agent.calendars.texts import at, shown, span
 from tacit.agent.negotiation import options as rules
 from tacit.agent.negotiation.goal import Goal
 from tacit.agent.negotiation.options import MOST_ALTERNATIVES, Exclusion, options
-from tacit.agent.spans import MINUTE, Span
 from tacit.base.moment import Moment
+from tacit.base.spans import MINUTE, Span
 
 NOW = at("2026-03-21 14:30")
 FRIDAY = span("2026-03-27 12:00", "2026-03-27 23:00")

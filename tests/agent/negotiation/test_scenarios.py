@@ -15,8 +15,8 @@ from tacit.agent.negotiation.conflict import conflict_context, details_of, escal
 from tacit.agent.negotiation.goal import Goal
 from tacit.agent.negotiation.options import options
 from tacit.agent.negotiation.tries import tries
-from tacit.agent.spans import Span, common, without
 from tacit.agent.zones import moment_of
+from tacit.base.spans import Span, common, without
 
 NOW = at("2026-03-21 14:30")
 

@@ -30,7 +30,7 @@ from tacit.agent.negotiation.tries import (
     OWN_TIME,
     tries,
 )
-from tacit.agent.spans import DAY, Span, common, without
+from tacit.base.spans import DAY, Span, common, without
 
 NOW = at("2026-03-21 14:30")
 LONDON = "Europe/London"

@@ -5,11 +5,11 @@ import pathlib
 import pytest
 
 import tacit
-from tacit.agent.packets.cleared import Cleared
+from tacit.a2acp.packets.cleared import Cleared
 from tacit.base.moment import Moment
 
 ROOT = pathlib.Path(tacit.__file__).parent
-ALLOWED = ("agent/consent/", "agent/post/io/outbox.py")
+ALLOWED = ("a2acp/consent/", "a2acp/post/io/outbox.py")
 
 
 def cleared(body):
@@ -39,4 +39,4 @@ def test_only_consent_and_the_outbox_can_name_it():
     for path in ROOT.rglob("*.py"):
         where = str(path.relative_to(ROOT))
         if not where.startswith(ALLOWED):
-            assert not any(name.startswith("tacit.agent.packets.cleared") for name in imported(path)), where
+            assert not any(name.startswith("tacit.a2acp.packets.cleared") for name in imported(path)), where

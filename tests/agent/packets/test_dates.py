@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.agent.packets import dates
+from tacit.a2acp.packets import dates
 from tacit.base.moment import parse_rfc3339
 
 NOW = parse_rfc3339("2026-03-21T14:30:00Z")

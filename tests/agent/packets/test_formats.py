@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.agent.packets import formats
-from tacit.agent.packets.formats import DAY, MINUTE
-from tacit.agent.packets.windows import read_windows
-from tacit.agent.packets.zones import zone
-from tacit.agent.spans import Span
+from tacit.a2acp.packets import formats
+from tacit.a2acp.packets.formats import DAY, MINUTE
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.packets.zones import zone
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.spans import Span
 
 LONDON, NEW_YORK = ZoneInfo("Europe/London"), ZoneInfo("America/New_York")
 # Clocks that change at midnight, by half an hour, before Greenwich and far after it.

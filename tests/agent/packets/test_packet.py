@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB, Repeatable
 
-from tacit.agent.packets import packet
+from tacit.a2acp.packets import packet
 from tacit.base.errors import Refused
 from tacit.wire import version
 

@@ -3,9 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.write_packet_vectors import BODIES
 
-from tacit.agent.packets import packet, schemas
-from tacit.agent.packets.packet import NEEDS_FEATURE
-from tacit.agent.packets.profile import PROFILE_0_1, downgraded, trimmed
+from tacit.a2acp.packets import packet, schemas
+from tacit.a2acp.packets.packet import NEEDS_FEATURE
+from tacit.a2acp.packets.profile import PROFILE_0_1, downgraded, trimmed
 from tacit.base.errors import Refused
 from tacit.base.strict_json import canonical
 from tacit.wire import version

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tacit.agent.packets import published, schemas
-from tacit.agent.packets.shapes import (
+from tacit.a2acp.packets import published, schemas
+from tacit.a2acp.packets.shapes import (
     Anything,
     Erased,
     Flag,
@@ -23,7 +23,7 @@ from tacit.agent.packets.shapes import (
     Whole,
     Word,
 )
-from tacit.agent.packets.tools import TOOLS
+from tacit.a2acp.packets.tools import TOOLS
 from tacit.base.errors import Refused
 
 pytestmark = pytest.mark.spec("A2ACP-045", "A2ACP-262")

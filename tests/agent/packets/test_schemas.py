@@ -3,8 +3,8 @@ import copy
 import pytest
 from tests.conformance.write_packet_vectors import BODIES, NEED
 
-from tacit.agent.packets import formats, packet, permissions, schemas
-from tacit.agent.packets.shapes import MalformedPacket
+from tacit.a2acp.packets import formats, packet, permissions, schemas
+from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.base.errors import Refused
 
 

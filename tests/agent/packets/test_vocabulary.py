@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.agent.packets import vocabulary as words
+from tacit.a2acp.packets import vocabulary as words
 
 READERS = [
     (words.urgency, words.URGENCIES, "normal"),

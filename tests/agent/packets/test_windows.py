@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.agent.packets.windows import MOST, read_slot, read_windows
+from tacit.a2acp.packets.windows import MOST, read_slot, read_windows
 from tacit.base.moment import parse_rfc3339, rfc3339
 
 NOW = parse_rfc3339("2026-03-21T14:30:00Z")  # a Saturday

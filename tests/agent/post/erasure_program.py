@@ -16,7 +16,7 @@ import sys
 from tests.agent.post.test_protection import living
 from tests.agent_support import body, cleared
 
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 

@@ -18,10 +18,10 @@ import msgspec
 from tests.agent_support import body, cleared
 from tests.post_support import Repeatable
 
-from tacit.agent.packets import packet
-from tacit.agent.post.io import epochs, prekeys, rollback
-from tacit.agent.post.io.directory import Directory
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.packets import packet
+from tacit.a2acp.post.io import epochs, prekeys, rollback
+from tacit.a2acp.post.io.directory import Directory
+from tacit.a2acp.post.io.post import Post
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import SECOND, ConfirmedTime, Moment
 from tacit.relay import registration
@@ -31,7 +31,7 @@ from tacit.wire import envelope, frames, records
 from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
-    from tacit.agent.post.io.store import AgentStore
+    from tacit.a2acp.post.io.store import AgentStore
 
 CHEAP = {"passes": 1, "memory_bytes": 8 * 1024 * 1024}
 

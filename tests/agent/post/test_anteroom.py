@@ -5,7 +5,7 @@ from tests.agent_support import people_on, sealed_by
 from tests.relay.test_federation_http import allow
 from tests.relay_support import Relay, until
 
-from tacit.agent.post.io import anteroom
+from tacit.a2acp.post.io import anteroom
 from tacit.relay.settings import Limits
 from tacit.wire import frames
 

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from tacit.cli.agent import agent
+from tacit.agent.commands.main import agent
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from tests.agent_support import cleared, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.packets import packet
-from tacit.agent.packets.packet import read
-from tacit.agent.post.io import comparisons, relay_connection
+from tacit.a2acp.packets import packet
+from tacit.a2acp.packets.packet import read
+from tacit.a2acp.post.io import comparisons, relay_connection
 from tacit.base.moment import SECOND
 from tacit.relay.rate import PerMinute
 from tacit.relay.settings import Limits

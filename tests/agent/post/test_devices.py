@@ -9,14 +9,14 @@ from click.testing import CliRunner
 from tests.agent_support import Person, people_on
 from tests.relay_support import MovableClock, Relay, until
 
-from tacit.agent.post.io import epochs, handshakes, rollback
-from tacit.agent.post.io.directory import Directory
-from tacit.agent.post.io.relay_connection import OtherDevice, Superseded
+from tacit.a2acp.post.io import epochs, handshakes, rollback
+from tacit.a2acp.post.io.directory import Directory
+from tacit.a2acp.post.io.relay_connection import OtherDevice, Superseded
+from tacit.agent.commands.main import agent
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import time_of
 from tacit.base.moment import SECOND
-from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.io.store import FILE as RELAY_FILE
 from tacit.seal import identity, pinning, x3dh

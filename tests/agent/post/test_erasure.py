@@ -5,10 +5,10 @@ import pytest
 from tests.agent_support import people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.post.io.inbox import DAY
-from tacit.agent.post.io.schema import SCHEMA
-from tacit.agent.post.io.store import FILE, AgentStore
-from tacit.agent.post.settings import HISTORY_DAYS
+from tacit.a2acp.post.io.inbox import DAY
+from tacit.a2acp.post.io.schema import SCHEMA
+from tacit.a2acp.post.io.store import FILE, AgentStore
+from tacit.a2acp.post.settings import HISTORY_DAYS
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
 from tacit.seal import replay

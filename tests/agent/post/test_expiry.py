@@ -5,7 +5,7 @@ from tests.agent.post.test_erasure import found_in, secrets_of
 from tests.agent_support import people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.post.io import expiry, prekeys
+from tacit.a2acp.post.io import expiry, prekeys
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import Moment
 from tacit.seal import limits, session, x3dh

@@ -8,7 +8,7 @@ import pytest
 from tests.agent_support import people_on
 from tests.relay_support import Relay
 
-from tacit.agent.post.io.inbox import FORGED
+from tacit.a2acp.post.io.inbox import FORGED
 from tacit.wire import envelope
 from tacit.wire.encoding import b64, canonical
 

@@ -11,9 +11,9 @@ from aiohttp import web
 from tests.agent_support import body, cleared, people_on, sealed_by
 from tests.relay_support import Bare, Relay, until
 
-from tacit.agent.post.io import anteroom, directory, inbox, relay_connection, unverified
-from tacit.agent.post.io.post import Post
-from tacit.agent.post.reception import Drop
+from tacit.a2acp.post.io import anteroom, directory, inbox, relay_connection, unverified
+from tacit.a2acp.post.io.post import Post
+from tacit.a2acp.post.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
@@ -121,7 +121,7 @@ async def test_a_key_record_whose_serial_nobody_can_hold_is_not_pinned(tmp_path,
     [(KeyError("x"), "KeyError"), (Unavailable("the agent cannot write"), "the agent cannot write")],
 )
 async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, told):
-    from tacit.cli import agent_post
+    from tacit.agent.commands import post as agent_post
 
     async def end(_):
         raise ExceptionGroup("tasks", [fault])
@@ -479,7 +479,7 @@ async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):
 
 
 def test_a_relays_words_do_not_steer_the_terminal(tmp_path, capsys):
-    from tacit.cli import agent_post
+    from tacit.agent.commands import post as agent_post
 
     post = Post(tmp_path, clock=TimeService(), entropy=SystemEntropy())
     for text in ("[/x] [bold]no[/]", "\x1b]0;owned\x07"):

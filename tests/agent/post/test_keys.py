@@ -7,8 +7,8 @@ import pytest
 from tests.agent_support import Person, arrived, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.post.io.schema import SCHEMA
-from tacit.agent.post.io.store import FILE, AgentStore
+from tacit.a2acp.post.io.schema import SCHEMA
+from tacit.a2acp.post.io.store import FILE, AgentStore
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.moment import SECOND

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.agent.post import ordering
+from tacit.a2acp.post import ordering
 from tacit.base.moment import SECOND, Moment
 
 NOW = Moment(10**15)

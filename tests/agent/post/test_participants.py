@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.agent.post.io.inbox import _StoredKnowledge
-from tacit.agent.post.io.store import AgentStore
+from tacit.a2acp.post.io.inbox import _StoredKnowledge
+from tacit.a2acp.post.io.store import AgentStore
 
 BEN, CARL, DORA = (f"agent:{name}@relay.example" for name in ("ben", "carl", "dora"))
 

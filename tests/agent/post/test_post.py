@@ -11,17 +11,17 @@ from tests.agent_support import Person, arrived, body, cleared, people_on
 from tests.processes import AGENT, certificate, command
 from tests.relay_support import Relay, until
 
-from tacit.agent.packets.packet import read
-from tacit.agent.post.io import relay_connection
-from tacit.agent.post.io.post import Post
-from tacit.agent.post.io.relay_connection import Superseded
-from tacit.agent.post.reception import Drop
-from tacit.agent.post.reputation import Reputation
+from tacit.a2acp.packets.packet import read
+from tacit.a2acp.post.io import relay_connection
+from tacit.a2acp.post.io.post import Post
+from tacit.a2acp.post.io.relay_connection import Superseded
+from tacit.a2acp.post.reception import Drop
+from tacit.a2acp.post.reputation import Reputation
+from tacit.agent.commands.main import agent
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY, Limits
 from tacit.wire import frames, version
@@ -506,7 +506,7 @@ async def test_an_id_outlives_the_window_of_its_own_date(tmp_path):
 
 @pytest.mark.spec("A2ACP-226", "A2ACP-228", "A2ACP-227")
 async def test_malformed_packets_are_dropped_silently_counted_and_flagged(tmp_path, monkeypatch):
-    from tacit.agent.post.io import outbox
+    from tacit.a2acp.post.io import outbox
 
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.online()
@@ -721,7 +721,7 @@ async def stored_for(relay, person):
 
 @pytest.mark.spec("A2ACP-244", "A2ACP-227")
 async def test_a_tag_that_does_not_belong_to_the_thread_inside_is_dropped_and_counted(tmp_path, monkeypatch):
-    from tacit.agent.post.io import outbox
+    from tacit.a2acp.post.io import outbox
 
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.post.publish()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tacit.agent.post.io.prekey_requests import PrekeyRequests
+from tacit.a2acp.post.io.prekey_requests import PrekeyRequests
 
 
 @pytest.mark.spec("A2ACP-245")

@@ -7,8 +7,8 @@ from tests.agent.post.test_erasure import Graveyard, found_in, secrets_of
 from tests.agent_support import Person, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.post.io.schema import FILE, protection_method
-from tacit.agent.post.io.store import AgentStore, Myself
+from tacit.a2acp.post.io.schema import FILE, protection_method
+from tacit.a2acp.post.io.store import AgentStore, Myself
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy

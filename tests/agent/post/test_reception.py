@@ -7,7 +7,7 @@ import pytest
 from tests.agent_support import people_on, sealed_by
 from tests.relay_support import Relay
 
-from tacit.agent.post.reception import Drop
+from tacit.a2acp.post.reception import Drop
 from tacit.base.moment import SECOND, Moment, rfc3339
 
 

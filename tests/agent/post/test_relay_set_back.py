@@ -8,9 +8,9 @@ from tests.agent.post.test_keys import rotate
 from tests.agent_support import people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.post.io import rollback
-from tacit.agent.post.io.relay_connection import RelayConnection
-from tacit.agent.post.io.rollback import RELAY_NOTE
+from tacit.a2acp.post.io import rollback
+from tacit.a2acp.post.io.relay_connection import RelayConnection
+from tacit.a2acp.post.io.rollback import RELAY_NOTE
 from tacit.base.moment import SECOND, Moment
 from tacit.wire import frames
 

@@ -11,7 +11,7 @@ from tests.relay_support import Relay, until
 # A real `tacit agent listen` that kills itself at the first commit after which its file answers a question.
 LISTEN_UNTIL_KILLED = """
 import contextlib, os, signal, sys
-from tacit.agent.post.io.store import AgentStore
+from tacit.a2acp.post.io.store import AgentStore
 
 question, when = sys.argv.pop(1), sys.argv.pop(1)
 real = AgentStore.transaction
@@ -28,7 +28,7 @@ def transaction(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
 AgentStore.transaction = transaction
-from tacit.cli.agent import agent
+from tacit.agent.commands.main import agent
 agent()
 """
 

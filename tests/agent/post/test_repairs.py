@@ -7,13 +7,13 @@ from click.testing import CliRunner
 from tests.agent_support import Person, people_on, sealed_by
 from tests.relay_support import Relay, until
 
-from tacit.agent.post import receipt
-from tacit.agent.post.io import inbox
-from tacit.agent.post.reception import Drop
+from tacit.a2acp.post import receipt
+from tacit.a2acp.post.io import inbox
+from tacit.a2acp.post.reception import Drop
+from tacit.agent.commands.main import agent
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
-from tacit.cli.agent import agent
 from tacit.seal import session
 from tacit.wire import envelope
 from tacit.wire.encoding import canonical_object, unb64

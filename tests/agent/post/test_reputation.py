@@ -1,6 +1,6 @@
 import pytest
 
-from tacit.agent.post import reputation
+from tacit.a2acp.post import reputation
 from tacit.base.moment import SECOND, Moment
 
 NOW = Moment(10**15)

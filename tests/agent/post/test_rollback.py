@@ -7,8 +7,8 @@ import pytest
 from tests.agent_support import Person, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.post import sync
-from tacit.agent.post.io import rollback
+from tacit.a2acp.post import sync
+from tacit.a2acp.post.io import rollback
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.wire import frames

@@ -8,7 +8,7 @@ from tests.post_support import BOB, Repeatable
 from tests.relay.test_accounts_http import account, enrolment_code
 from tests.relay_support import Relay, until
 
-from tacit.agent.post import rotation
+from tacit.a2acp.post import rotation
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry

@@ -1,6 +1,6 @@
 import pytest
 
-from tacit.agent.post import sync
+from tacit.a2acp.post import sync
 from tacit.base.moment import SECOND, Moment
 
 NOW = Moment(10**15)

@@ -4,10 +4,10 @@ import pytest
 from tests.agent_support import arrived, body, cleared, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.packets import packet
-from tacit.agent.packets.packet import read
-from tacit.agent.post.io import relay_connection
-from tacit.agent.post.io.threads import STALLED
+from tacit.a2acp.packets import packet
+from tacit.a2acp.packets.packet import read
+from tacit.a2acp.post.io import relay_connection
+from tacit.a2acp.post.io.threads import STALLED
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 from tacit.relay.settings import DAY
@@ -179,7 +179,7 @@ async def test_a_summary_is_answered_once_and_an_answer_never(tmp_path, monkeypa
     async def nothing(_self, _after):
         """What is compared by itself after a connect is not what is counted here."""
 
-    monkeypatch.setattr("tacit.agent.post.io.comparisons.Comparisons.compare_open", nothing)
+    monkeypatch.setattr("tacit.a2acp.post.io.comparisons.Comparisons.compare_open", nothing)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await met(alice, bob)
         relay.clock.ahead += 120 * SECOND

@@ -1,6 +1,6 @@
 import pytest
 
-from tacit.agent.post import timing
+from tacit.a2acp.post import timing
 
 
 @pytest.mark.spec("A2ACP-207", "A2ACP-208")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.agent.post.io.store import FILE, AgentStore
-from tacit.agent.post.io.unverified import Unverified
+from tacit.a2acp.post.io.store import FILE, AgentStore
+from tacit.a2acp.post.io.unverified import Unverified
 from tacit.base.moment import SECOND, Moment
 
 NOW = Moment(10**15)

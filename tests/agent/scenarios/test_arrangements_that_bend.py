@@ -6,9 +6,9 @@ import pytest
 from tests.agent.arrangements import pair, share
 from tests.agent_support import cleared
 
+from tacit.a2acp.packets import packet
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io.agent import Agent
-from tacit.agent.packets import packet
 from tacit.base.errors import Refused
 
 HOUR = 3600 * 1_000_000

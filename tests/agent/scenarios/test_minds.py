@@ -12,8 +12,8 @@ import pytest
 from tests.agent.minds import SECRETS, choose, dinner, minds, opened
 from tests.agent.scripted import DINNER, Scripted, honest
 
-from tacit.agent.brain.model import ModelAway
 from tacit.agent.engine.answering import Answer
+from tacit.base.language_model import ModelAway
 from tacit.base.moment import SECOND, Moment
 
 

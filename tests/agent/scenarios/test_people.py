@@ -11,6 +11,7 @@ from tests.agent.scenarios.booking import YES, checkpoint, proposed, reopened, s
 from tests.agent_support import INTENT, Person, cleared
 from tests.relay_support import PATIENCE, Relay
 
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent import Agent
 from tacit.agent.brain import port
 from tacit.agent.brain.rules import Rules
@@ -18,7 +19,6 @@ from tacit.agent.engine import asking, sending
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
 from tacit.agent.negotiation.goal import Need
-from tacit.agent.packets.windows import read_windows
 from tacit.base.errors import Refused
 from tacit.base.moment import parse_rfc3339
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.agent.engine.desk import Desk
 
-from tacit.agent.consent.tiers import Policy
+from tacit.a2acp.consent.tiers import Policy
 from tacit.agent.engine import space_receiving
 from tacit.agent.engine import space_sending as out
 from tacit.agent.engine.workspace import Peer

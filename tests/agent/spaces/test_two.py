@@ -9,7 +9,7 @@ from tests.agent.arrangements import people, share
 from tests.agent.spaces.company import company
 from tests.relay_support import PATIENCE
 
-from tacit.agent.post.settings import HISTORY_DAYS
+from tacit.a2acp.post.settings import HISTORY_DAYS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 

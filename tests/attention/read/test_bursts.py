@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tacit.attention.read import bursts
 from tacit.attention.read.bursts import MOST, SPAN, Burst
 from tacit.attention.read.context import QUIET
 from tacit.attention.read.cues import SaidLine
-from tacit.attention.read.message import ParsedMessage, parse_message
+from tacit.attention.read.message import parse_message
 from tacit.attention.read.roster import Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Intent
 from tests.attention.world import START, event
+
+if TYPE_CHECKING:
+    from tacit.attention.read.parsed_message import ParsedMessage
 
 ROSTER = Roster.of([Agent("ada"), Agent("ben")], [Person("user"), Person("usr:bo", ("bo",))])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,18 @@ from hypothesis import strategies as st
 
 from tacit.attention.read import grade
 from tacit.attention.read.context import QUIET
+from tacit.attention.read.continuation import TURN
 from tacit.attention.read.cues import CUES, FAR, JUST, KEPT, LONG, LookBack, OtherSide, SaidLine
-from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, TURN, follows, heard, partner
+from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, follows, heard, partner
 from tacit.attention.read.grade_table import TABLE
-from tacit.attention.read.message import ParsedMessage, parse_message
+from tacit.attention.read.message import parse_message
 from tacit.attention.read.roster import Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment
 from tests.attention.world import event
+
+if TYPE_CHECKING:
+    from tacit.attention.read.parsed_message import ParsedMessage
 
 ROSTER = Roster.of([Agent("bob"), Agent("cem")], [Person("user")])
 NOW = Moment(10**15)

@@ -10,11 +10,11 @@ import pytest
 from mcp import MCPError
 from mcp.types import ElicitResult
 
+from tacit.a2acp.packets.tools import TOOLS
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import page
-from tacit.agent.packets.tools import TOOLS
-from tacit.bridges.mcp import agent_door
-from tacit.bridges.mcp.results import Shown
+from tacit.agent.mcp import door as agent_door
+from tacit.base.tool_results import Shown
 from tests.agent.arrangements import share
 from tests.bridges.mcp.agents import DINNER, NEED, program, running
 from tests.bridges.mcp.rooms import TACIT
@@ -140,7 +140,7 @@ async def test_without_a_running_agent_the_mcp_process_is_it_and_the_terminal_re
         folder = anna.folder
     async with program(folder) as model:
         assert (await model.done("list_threads"))["threads"] == []
-        from tacit.agent.io import socket
+        from tacit.base.io import agent_socket as socket
 
         assert await socket.asked(folder, "pending", {}) == {"questions": []}
     # It ends with its client: the folder is free again.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.base.errors import Refused
-from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
+from tacit.base.mcp_configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 
 URL = "http://127.0.0.1:7433"
 SECRET = "s3cret-" * 6

@@ -88,7 +88,7 @@ def test_the_first_answers_wait_for_nothing_heavy():
         "import sys, json\n"
         "from tacit.bridges.mcp import io as _io\n"
         "from tacit.bridges.mcp.front import Front\n"
-        "import tacit.bridges.mcp.io.front, tacit.cli.mcp, tacit.cli.main\n"
+        "import tacit.bridges.mcp.io.front, tacit.cli.agents.mcp, tacit.cli.main\n"
         f"front = Front()\nfront.take({hello()!r})\nfront.take({asked('tools/list')!r})\n"
         "print(json.dumps(sorted(sys.modules)))"
     )

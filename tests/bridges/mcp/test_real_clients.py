@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.bridges.mcp.configs import ConfigEntry, config_for
+from tacit.base.mcp_configs import ConfigEntry, config_for
 from tacit.bridges.mcp.results import NOTICE
 from tacit.harness.drivers.claude import QUIET
 from tests.bridges.mcp.rooms import TACIT, environment, group_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.base.errors import Unavailable
-from tacit.cli.join import Narrator
+from tacit.cli.agents.join import Narrator
 from tacit.cli.session import CliSession
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.io.child import last_line

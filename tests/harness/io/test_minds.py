@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from tacit.agent.brain.model import ModelAway, Prompt
 from tacit.base.errors import Refused
+from tacit.base.language_model import ModelAway, Prompt
 from tacit.harness.drivers.port import NotPermitted, PermissionRequest, Proceed, ToolEnded
 from tacit.harness.io.minds import DriverModels, _Alone
 from tacit.harness.minds import LONGEST_ANSWER

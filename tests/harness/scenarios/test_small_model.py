@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.agent.brain.model import Prompt
 from tacit.agent.io import calls
 from tacit.base.errors import Refused
+from tacit.base.language_model import Prompt
 from tacit.harness.io.minds import DriverModels
 from tests.agent.arrangements import pair
 

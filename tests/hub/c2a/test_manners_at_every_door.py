@@ -12,8 +12,8 @@ from tests.hub.room import WAIT, Answer, Failed
 
 from tacit.c2a.notifications import Log
 from tacit.c2a.signals import SIGNALS
+from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.hub.config import Limits
-from tacit.hub.quotas import QuotaLimits
 
 if TYPE_CHECKING:
     from pathlib import Path

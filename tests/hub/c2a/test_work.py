@@ -21,7 +21,7 @@ from tacit.c2a.notifications import Status, Work, members, method_of
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Delivery, Habits
 from tacit.client import Hub as Client
-from tacit.hub.node_codec import Here
+from tacit.hub.nodes.codec import Here
 
 JOB = "@ann please compile the whole tree"
 

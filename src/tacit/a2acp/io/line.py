@@ -8,7 +8,7 @@ async with Line(folder) as line:
 
 What is sent is on disk before `send` returns and leaves when the relay can be reached; what has arrived is
 handed out in order, and again after a crash until the loop has taken the next one. Sealing, ordering,
-retries, pinned keys and the mail of strangers are the agent's own (`tacit.agent.post`), and so is the filter
+retries, pinned keys and the mail of strangers are the agent's own (`tacit.a2acp.post`), and so is the filter
 that a packet passes: a field that has to be asked for goes when the caller says that its owner released it.
 """
 
@@ -18,12 +18,12 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import DEFAULT
-from tacit.agent.consent.walk import APPROVED
-from tacit.agent.packets import packet
-from tacit.agent.post.io.post import Post
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import DEFAULT
+from tacit.a2acp.consent.walk import APPROVED
+from tacit.a2acp.packets import packet
+from tacit.a2acp.post.io.post import Post
 from tacit.base.errors import Refused
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemEntropy
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
     from pathlib import Path
 
-    from tacit.agent.consent.tiers import Policy
-    from tacit.agent.packets.packet import Fields, Packet
-    from tacit.agent.post.io.relay_connection import RelayConnection
+    from tacit.a2acp.consent.tiers import Policy
+    from tacit.a2acp.packets.packet import Fields, Packet
+    from tacit.a2acp.post.io.relay_connection import RelayConnection
     from tacit.base.ports import Clock, Entropy
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tacit.agent.brain import zones
 from tacit.agent.brain.calendar_words import Hours
 from tacit.agent.brain.items import COUNTED, FRAME, WEEKDAY, ClockTime, Day, Except, Part, Time
-from tacit.agent.spans import Span, without
 from tacit.base.moment import LAST, SECOND, Moment
+from tacit.base.spans import Span, without
 
 if TYPE_CHECKING:
     from datetime import date, tzinfo

@@ -50,9 +50,9 @@ from tacit.agent.brain.items import (
     Zone,
 )
 from tacit.agent.brain.tokens import Sentence
-from tacit.agent.spans import Span
 from tacit.agent.zones import zone_of_owner
 from tacit.base.moment import LAST, SECOND, Moment
+from tacit.base.spans import Span
 
 if TYPE_CHECKING:
     from datetime import date, tzinfo

@@ -17,16 +17,17 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.a2acp.consent import aliases
+from tacit.a2acp.consent.tiers import Override, canonical
+from tacit.a2acp.threads.turns import MOST_ROUNDS
 from tacit.agent.brain import placeholders, zones
 from tacit.agent.brain.days import spoken
-from tacit.agent.brain.model import Prompt
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Scene, Task
 from tacit.agent.brain.replies import SCHEMAS
-from tacit.agent.consent import aliases
-from tacit.agent.consent.tiers import Override, canonical
 from tacit.agent.negotiation import limits
 from tacit.agent.zones import zone_of_owner
 from tacit.base.errors import Bug
+from tacit.base.language_model import Prompt
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import set_off, single_line
 
@@ -57,7 +58,7 @@ its sender tells, `needs` what it asks for (field, reason, priority: required, h
 nice_to_have). Writing: short, plain, friendly sentences; only what the details you are given say; \
 no value that stands in no detail.
 
-Negotiation: at most {limits.MOST_ROUNDS} round trips, at most {limits.MOST_NEEDS} needs in a \
+Negotiation: at most {MOST_ROUNDS} round trips, at most {limits.MOST_NEEDS} needs in a \
 packet; what was answered, also with a no, is not asked again; nothing is proposed while something \
 required is open.
 

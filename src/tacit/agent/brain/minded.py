@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.agent.brain import layers, replies
 from tacit.agent.brain.configured import LARGE, MEDIUM, RULES, SMALL
-from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.port import (
     READ_PACKET,
     READ_REQUEST,
@@ -34,12 +33,13 @@ from tacit.agent.brain.port import (
     Task,
     Thought,
 )
+from tacit.base.language_model import ModelAway
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.agent.brain.model import Model, Prompt, Reply
     from tacit.agent.brain.port import Brain
+    from tacit.base.language_model import Model, Prompt, Reply
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.consent import scan
-from tacit.agent.consent.folding import WORD
+from tacit.a2acp.consent import scan
+from tacit.a2acp.consent.folding import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -15,7 +15,7 @@ from tacit.base.errors import PeerFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tacit.agent.consent.tiers import Policy
+    from tacit.a2acp.consent.tiers import Policy
     from tacit.agent.negotiation.goal import Goal, Need
     from tacit.base.moment import Moment
 

@@ -21,24 +21,24 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
+from tacit.a2acp.consent import aliases
+from tacit.a2acp.consent.tiers import DEFAULT, canonical
+from tacit.a2acp.packets import vocabulary
 from tacit.agent.brain import numbers, occasions, placeholders, writing, zones
 from tacit.agent.brain.dates import contradictions
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Task, Thought
 from tacit.agent.brain.requests import PROJECTS, QUESTIONS, SCHEDULING, WHAT, uncarried
-from tacit.agent.consent import aliases
-from tacit.agent.consent.tiers import DEFAULT, canonical
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import DURATION, HANDOVER, INFORMATION, MEETING, Goal, Need
-from tacit.agent.packets import vocabulary
-from tacit.agent.spans import DAY, MINUTE, Span, merged, without
 from tacit.agent.zones import zone_of_owner
 from tacit.base.moment import Moment
 from tacit.base.quoting import stripped
+from tacit.base.spans import DAY, MINUTE, Span, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tacit.agent.consent.tiers import Policy
+    from tacit.a2acp.consent.tiers import Policy
 
 LONGEST_ANSWER: Final = 64 * 1024
 LOOKED_AHEAD: Final = 400 * DAY

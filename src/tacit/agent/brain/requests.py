@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from tacit.a2acp.packets.formats import write_duration
 from tacit.agent.brain import coverage, inquiries, matters, names, occasions, writing
 from tacit.agent.brain.dates import read_when
 from tacit.agent.brain.flexibility import DIMENSIONS
 from tacit.agent.brain.items import Day, Flex
 from tacit.agent.brain.wish import ANYBODY, Addressees, Wish
 from tacit.agent.negotiation.goal import DURATION, HANDOVER, INFORMATION, MEETING, REQUIRED, Goal, Need
-from tacit.agent.packets.formats import write_duration
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:
-    from tacit.agent.spans import Span
     from tacit.base.moment import Moment
+    from tacit.base.spans import Span
 
 SCHEDULING: Final = "scheduling"
 PROJECTS: Final = "project_coordination"

@@ -34,8 +34,8 @@ from tacit.base.errors import Bug
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.agent.spans import Span
     from tacit.base.moment import Moment
+    from tacit.base.spans import Span
 
 _LONGEST_TEXT: Final = 400
 """Characters of a counterpart's sentence that are read."""

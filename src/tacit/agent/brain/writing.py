@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 __all__ = ["days_of", "excuse", "last_day", "reasoning", "spoken", "summary", "title"]
 

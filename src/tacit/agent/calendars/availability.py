@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.spans import long_enough, merged, without
+from tacit.base.spans import long_enough, merged, without
 
 if TYPE_CHECKING:
     from tacit.agent.calendars.busy import Busy
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 MOST_WINDOWS: Final = 5
 

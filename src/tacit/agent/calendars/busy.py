@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.agent.spans import merged
 from tacit.base.errors import Unavailable
+from tacit.base.spans import merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.calendars.times import microseconds, read_duration
-from tacit.agent.spans import Span
 from tacit.agent.zones import moment_of, wall
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.base.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

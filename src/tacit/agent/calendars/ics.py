@@ -48,9 +48,9 @@ from tacit.agent.calendars.busy import Busy, unknown
 from tacit.agent.calendars.components import parse, what_is_wrong
 from tacit.agent.calendars.recurrence import Allowance, parse_rule, times
 from tacit.agent.calendars.times import ANYWHERE, Time, Zones, microseconds, read_day, read_duration
-from tacit.agent.spans import Span, within
 from tacit.agent.zones import wall, zone_of_owner
 from tacit.base.moment import LAST, Moment
+from tacit.base.spans import Span, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from tacit.agent.calendars.busy import Busy
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 CREATED: Final = "created"
 EXISTED: Final = "existed"

@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
+from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.threads.states import Cause, State
 from tacit.agent.actions import plan, port
 from tacit.agent.engine import failures, proposing, recalling, sending
 from tacit.agent.engine.members import open_legs
 from tacit.agent.engine.view import view_of
-from tacit.agent.packets import vocabulary
 from tacit.agent.threads import records
 from tacit.agent.threads.state import HUB, MEMBER, THEM, US
-from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.failures import FailedAction
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Planned, Proposal, Thread
 
 STARTED: Final = "started"

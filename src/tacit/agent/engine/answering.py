@@ -16,8 +16,11 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from tacit.agent.consent import aliases, promotion, questions, tiers
-from tacit.agent.consent.tiers import canonical
+from tacit.a2acp.consent import aliases, promotion, questions, tiers
+from tacit.a2acp.consent.tiers import canonical
+from tacit.a2acp.packets import dates, formats
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.threads.states import Cause, State
 from tacit.agent.engine import (
     acting,
     asking,
@@ -34,11 +37,8 @@ from tacit.agent.engine.members import is_hub
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.group import blackouts
 from tacit.agent.negotiation import tries
-from tacit.agent.packets import dates, formats
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads import records
 from tacit.agent.threads.state import MEMBER, US, Approvals
-from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 from tacit.base.quoting import shown
@@ -46,11 +46,11 @@ from tacit.base.quoting import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Question, Thread
+    from tacit.base.spans import Span
 
 ROUNDS_GRANTED: Final = 8
 LASTING: Final = frozenset({"consent", "checkpoint", "escalation", "scope"})

@@ -15,28 +15,28 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent import implicit
-from tacit.agent.consent.tiers import Tier, canonical, tier
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent import implicit
+from tacit.a2acp.consent.tiers import Tier, canonical, tier
+from tacit.a2acp.packets import formats, packet
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.engine import proposing, purpose, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, note_wants, own_name, own_value
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import blackouts
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
-from tacit.agent.packets import formats, packet
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads import hints, records
 from tacit.agent.threads.state import DECLINED, GIVEN, US
-from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Thread
+    from tacit.base.spans import Span
 
 _OWN: Final = "Part of what you asked for"
 BY_PROGRAM: Final = "A program of yours would like to say this for you"

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
+from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.engine import (
     acting,
     asking,
@@ -35,20 +37,18 @@ from tacit.agent.engine import (
 from tacit.agent.engine.members import group_of, hub_of, keys_of, legs_of, open_legs, regroup
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import confirmation, vouching
-from tacit.agent.packets import vocabulary
 from tacit.agent.threads import group_records, records
 from tacit.agent.threads.groups import LEFT_OUT
 from tacit.agent.threads.guest_fold import voices
 from tacit.agent.threads.state import HUB, THEM, US
-from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.engine.failures import FailedAction
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Planned, Proposal, Thread
 

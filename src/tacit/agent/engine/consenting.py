@@ -16,11 +16,11 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from tacit.agent.consent import questions
-from tacit.agent.consent.tiers import canonical, ready
+from tacit.a2acp.consent import questions
+from tacit.a2acp.consent.tiers import canonical, ready
+from tacit.a2acp.packets import formats
 from tacit.agent.engine.view import AVAILABILITY
 from tacit.agent.group import blackouts
-from tacit.agent.packets import formats
 from tacit.agent.threads.state import GIVEN, OPEN
 from tacit.base import quoting
 from tacit.base.strict_json import canonical as bytes_of
@@ -28,12 +28,12 @@ from tacit.base.strict_json import canonical as bytes_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.goal import Need
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Thread
+    from tacit.base.spans import Span
 
 SUGGESTED: Final[dict[str, tuple[str, ...]]] = {"acceptance": ("yes", "no")}
 """What can be said to a field that only its owner can answer: nobody has to type it (A2ACP-128)."""

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from tacit.a2acp.consent import questions
+from tacit.a2acp.consent.tiers import Tier, canonical, tier
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.brain import port
 from tacit.agent.calendars.availability import free
-from tacit.agent.consent import questions
-from tacit.agent.consent.tiers import Tier, canonical, tier
 from tacit.agent.engine import escalating, grouping, proposing, recalling, sending
 from tacit.agent.engine.consenting import (
     UNSURE,
@@ -44,18 +45,17 @@ from tacit.agent.engine.view import AVAILABILITY, their_spans, their_times, view
 from tacit.agent.negotiation import limits, options, tries
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, NICE_TO_HAVE, REQUIRED, Goal, Need
 from tacit.agent.negotiation.tries import NOT_FLEXIBLE
-from tacit.agent.spans import MINUTE, Span, merged, without
 from tacit.agent.threads import records
 from tacit.agent.threads.state import DECLINED, GIVEN, LEG, MEMBER, NOT_AVAILABLE, OPEN
-from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.moment import Moment
+from tacit.base.spans import MINUTE, Span, merged, without
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.options import Options
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 LOOKED_AHEAD: Final = 22 * 24 * 3600 * 1_000_000

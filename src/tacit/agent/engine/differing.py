@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.negotiation.goal import DURATION, MEETING
-from tacit.agent.spans import MINUTE, common
+from tacit.base.spans import MINUTE, common
 
 if TYPE_CHECKING:
     from tacit.agent.engine.view import View
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 RULED_OUT: Final = "You ruled this time out"
 OUTSIDE: Final = "This is outside the times that you asked for"

@@ -26,11 +26,14 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent import values
+from tacit.a2acp.consent.tiers import Tier, canonical, tier
+from tacit.a2acp.packets import formats
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.threads.states import NEGOTIABLE, State
 from tacit.agent.brain import numbers
 from tacit.agent.brain.requests import SCHEDULING, WHAT
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent import values
-from tacit.agent.consent.tiers import Tier, canonical, tier
 from tacit.agent.engine import (
     asking,
     considering,
@@ -53,21 +56,18 @@ from tacit.agent.engine.consenting import (
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Goal, Need
-from tacit.agent.packets import formats
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import HUB
-from tacit.agent.threads.states import NEGOTIABLE, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tacit.agent.consent.walk import Held
+    from tacit.a2acp.consent.walk import Held
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Question, Thread
+    from tacit.base.spans import Span
 
 MOST_WAITING: Final = 10
 """Threads of programs that may be open at once: nobody is flooded with questions, or with packets."""

@@ -13,24 +13,24 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from tacit.a2acp.packets import formats
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.threads.states import Cause
+from tacit.a2acp.threads.turns import MOST_ROUNDS
 from tacit.agent.calendars.availability import all_free
 from tacit.agent.engine import proposing, recalling, sending
 from tacit.agent.engine.consenting import zone_of
 from tacit.agent.negotiation import conflict, tries
-from tacit.agent.negotiation.limits import MOST_ROUNDS
-from tacit.agent.packets import formats
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import GIVEN, US
-from tacit.agent.threads.states import Cause
 from tacit.base.quoting import shown, shown_in
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 MEALS: Final = frozenset({"breakfast", "brunch", "lunch", "dinner", "drinks"})
 WIDENED: Final = "widened"

@@ -17,8 +17,8 @@ from tacit.agent.threads.state import MEMBER
 from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Planned, Thread
 
 FAILED: Final = "failed"

@@ -24,6 +24,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from tacit.a2acp.packets import formats, packet
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.engine import acting, asking, escalating, joining, narrowing, proposing, recalling, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import (
@@ -41,22 +43,20 @@ from tacit.agent.engine.view import their_spans, their_times, view_of
 from tacit.agent.group import aggregation, confirmation, fairness, membership, trade_off, vouching
 from tacit.agent.negotiation import options
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
-from tacit.agent.packets import formats, packet
-from tacit.agent.spans import Span, merged, without
 from tacit.agent.threads import group_records, records
 from tacit.agent.threads.groups import AWAITING, LEFT_OUT, RECEIVED, WITHDRAWN
 from tacit.agent.threads.state import HUB, LEG, US
-from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.errors import Refused
 from tacit.base.moment import LAST, Moment
+from tacit.base.spans import Span, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.group.aggregation import Aggregate, Window
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Thread
 

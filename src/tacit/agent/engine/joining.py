@@ -19,8 +19,8 @@ from tacit.agent.threads import group_records, records
 from tacit.agent.threads.state import LEG, MEMBER
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 NOT_A_PARTICIPANTS: Final = frozenset({"resolution", "thread_fork", "intent_update", "coordinator_transfer"})

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.consent import onward
+from tacit.a2acp.consent import onward
+from tacit.a2acp.packets import packet
 from tacit.agent.group import membership, vouching
-from tacit.agent.packets import packet
 from tacit.agent.threads.group_records import Regrouped
 from tacit.agent.threads.state import HUB, LEG, MEMBER, THEM, US
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from tacit.agent.consent.tiers import Policy
+    from tacit.a2acp.consent.tiers import Policy
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Thread
 

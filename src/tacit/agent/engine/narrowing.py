@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
-from tacit.agent.consent.tiers import canonical
+from tacit.a2acp.consent.tiers import canonical
 from tacit.agent.engine import asking, sending
 from tacit.agent.engine.consenting import note_wants
 from tacit.agent.engine.members import fanout_id, legs_of, regroup
@@ -40,11 +40,11 @@ from tacit.wire import version
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.group.aggregation import Window
     from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Thread
 

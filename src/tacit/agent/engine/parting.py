@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from tacit.a2acp.threads.states import Cause, State
 from tacit.agent.engine import answering, concluding, grouping
 from tacit.agent.engine.members import hub_of
 from tacit.agent.threads import records
 from tacit.agent.threads.state import LEG
-from tacit.agent.threads.states import Cause, State
 
 if TYPE_CHECKING:
     from tacit.agent.engine.workspace import Workspace

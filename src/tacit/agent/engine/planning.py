@@ -14,8 +14,8 @@ from tacit.agent.threads.state import THEM, US, Planned
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 MOST_ACTIONS: Final = 20

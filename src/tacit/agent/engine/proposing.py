@@ -16,9 +16,11 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from tacit.a2acp.consent.aliases import GENERAL_LOCATION
+from tacit.a2acp.consent.tiers import canonical
+from tacit.a2acp.packets import formats, vocabulary, windows
+from tacit.a2acp.threads.states import Cause, State
 from tacit.agent.brain import writing
-from tacit.agent.consent.aliases import GENERAL_LOCATION
-from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import differing, planning, recalling, remembering, responses, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import list_shown
@@ -27,20 +29,18 @@ from tacit.agent.engine.wording import words_of
 from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
 from tacit.agent.negotiation.options import WHY
-from tacit.agent.packets import formats, vocabulary, windows
 from tacit.agent.threads.state import DECLINED, MEMBER, THEM, US, Planned, Proposal
-from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.brain.port import Thought
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.options import Options
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Thread
+    from tacit.base.spans import Span
 
 CALENDAR: Final = "calendar"
 MAIN: Final = -1

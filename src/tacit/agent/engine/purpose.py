@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from tacit.agent.consent.tiers import canonical
+from tacit.a2acp.consent.tiers import canonical
+from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.threads.states import Cause
 from tacit.agent.engine import escalating
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED
-from tacit.agent.packets import vocabulary
 from tacit.agent.threads import hints, records
 from tacit.agent.threads.state import GIVEN, THEM
-from tacit.agent.threads.states import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 MOST_CHILDREN: Final = 5

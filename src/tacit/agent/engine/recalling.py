@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.a2acp.packets import formats, windows
 from tacit.agent.engine.consenting import zone_of
-from tacit.agent.packets import formats, windows
-from tacit.agent.spans import Span
 from tacit.agent.zones import zone_named, zone_of_owner
 from tacit.base.moment import Moment
+from tacit.base.spans import Span
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 FAILED: Final = "failed"

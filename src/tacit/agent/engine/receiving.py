@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.consent.tiers import canonical, ready
+from tacit.a2acp.consent.tiers import canonical, ready
+from tacit.a2acp.packets import forms, schemas, vocabulary
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.engine import (
     acting,
     concluding,
@@ -26,7 +28,6 @@ from tacit.agent.engine import (
 )
 from tacit.agent.engine.view import needs_in, negotiates, view_of
 from tacit.agent.group import confirmation, membership
-from tacit.agent.packets import forms, schemas, vocabulary
 from tacit.agent.threads import group_records, groups, hints, records
 from tacit.agent.threads.state import (
     DECLINED,
@@ -37,12 +38,11 @@ from tacit.agent.threads.state import (
     THEM,
     Thread,
 )
-from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
 
 _CARRIERS: Final = ("context", "context_provided", "shared_context")
 

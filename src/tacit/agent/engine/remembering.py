@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.agent.consent import aliases
-from tacit.agent.consent.tiers import Tier, canonical, ready, tier
+from tacit.a2acp.consent import aliases
+from tacit.a2acp.consent.tiers import Tier, canonical, ready, tier
+from tacit.a2acp.threads.states import CATEGORIES, TERMINAL
 from tacit.agent.engine.view import AVAILABILITY, CARRIERS, view_of
 from tacit.agent.memory import patterns, relationship
 from tacit.agent.memory.record import day, learned_patterns
@@ -26,16 +27,15 @@ from tacit.agent.negotiation.goal import HELPFUL, MEETING, Need
 from tacit.agent.threads.acquaintance import Acquaintance
 from tacit.agent.threads.memory_records import CONTRADICTED, LEARNED, Remembered
 from tacit.agent.threads.state import DECLINED, THEM, US
-from tacit.agent.threads.states import CATEGORIES, TERMINAL
 from tacit.base.moment import Moment, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tacit.agent.consent.tiers import Lists
+    from tacit.a2acp.consent.tiers import Lists
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 BLOCKED: Final = "blocked"

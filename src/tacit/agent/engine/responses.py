@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.agent.packets import vocabulary
+from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.threads.states import State
 from tacit.agent.threads import records
-from tacit.agent.threads.states import State
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Proposal, Thread
 
 

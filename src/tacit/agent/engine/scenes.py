@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from tacit.a2acp.threads.states import CATEGORIES
 from tacit.agent.brain.port import Said, Scene, Sibling
 from tacit.agent.engine import proposing, remembering, sending
 from tacit.agent.engine.consenting import facts_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.wording import STYLE, told_apart
 from tacit.agent.threads.state import OPEN, US
-from tacit.agent.threads.states import CATEGORIES
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 

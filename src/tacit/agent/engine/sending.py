@@ -13,15 +13,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import Lists, Tier, ready, tier
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import Lists, Tier, ready, tier
+from tacit.a2acp.packets import dates, formats, packet, profile
+from tacit.a2acp.threads.turns import MOST_ROUNDS, Turns
 from tacit.agent.engine.consenting import allowed_by, facts_of, is_released, told_in
 from tacit.agent.engine.members import fanout_id, headed, members_of, open_legs, policy_in
 from tacit.agent.engine.view import negotiates, view_of
 from tacit.agent.memory.relationship import TOLD
-from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
-from tacit.agent.packets import dates, formats, packet, profile
 from tacit.agent.threads import records
 from tacit.agent.threads.state import HUB, MEMBER, THEM, US
 from tacit.base.errors import Refused
@@ -30,11 +30,11 @@ from tacit.wire import codes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tacit.agent.consent.tiers import Policy
-    from tacit.agent.consent.walk import Held
+    from tacit.a2acp.consent.tiers import Policy
+    from tacit.a2acp.consent.walk import Held
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
     from tacit.base.moment import Moment
 

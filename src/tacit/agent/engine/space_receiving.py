@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.a2acp.packets import packet, schemas
 from tacit.agent.engine import space_sending as out
-from tacit.agent.packets import packet, schemas
 from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces.fields import LONGEST_TITLE, MOST_FIELDS, MOST_MEMBERS, is_path, is_value
 from tacit.agent.spaces.levels import FULL_WRITE
@@ -26,8 +26,8 @@ from tacit.wire.version import SHARED_CONTEXT_SPACES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
 
 MOST_IN_AN_HOUR: Final = 2000
 """Changes of one member that a replica takes; what is beyond comes with a later comparison."""

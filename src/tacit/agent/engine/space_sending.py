@@ -14,11 +14,11 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent.tiers import Tier, ready, tier
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent.tiers import Tier, ready, tier
+from tacit.a2acp.packets import packet, schemas
+from tacit.a2acp.packets.vocabulary import LAST_WRITE_WINS
 from tacit.agent.engine import sending
-from tacit.agent.packets import packet, schemas
-from tacit.agent.packets.vocabulary import LAST_WRITE_WINS
 from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces.fields import MOST_FIELDS
 from tacit.agent.spaces.levels import may_write
@@ -33,9 +33,9 @@ from tacit.base.strict_json import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tacit.agent.consent.scan import Scanner
+    from tacit.a2acp.consent.scan import Scanner
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.spaces.merge import Change, Version
 
 WRITE: Final = "space_write"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.engine import acting, concluding, grouping, proposing, transferring
 from tacit.agent.threads import groups, records, timers
 from tacit.agent.threads.state import HUB, LEG
-from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 
 if TYPE_CHECKING:
     from tacit.agent.engine.workspace import Workspace

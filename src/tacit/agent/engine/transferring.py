@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
+from tacit.a2acp.threads.states import NEGOTIABLE, Cause
 from tacit.agent.brain import occasions
 from tacit.agent.engine import asking, grouping, sending
 from tacit.agent.engine.members import group_of, hub_of, leg_of, legs_of, open_legs, regroup
@@ -29,14 +30,13 @@ from tacit.agent.group import confirmation
 from tacit.agent.negotiation.goal import MEETING, Goal
 from tacit.agent.threads import group_records, records
 from tacit.agent.threads.state import LEG, MEMBER
-from tacit.agent.threads.states import NEGOTIABLE, Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.wire import version
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Thread
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tacit.a2acp.threads.states import State
 from tacit.agent.engine import asking, concluding, considering, grouping
 from tacit.agent.engine.members import hub_of, is_hub
 from tacit.agent.engine.view import view_of
-from tacit.agent.spans import merged
 from tacit.agent.threads import records
 from tacit.agent.threads.groups import LEFT_OUT
 from tacit.agent.threads.state import LEG
-from tacit.agent.threads.states import State
+from tacit.base.spans import merged
 
 if TYPE_CHECKING:
     from tacit.agent.brain.port import Thought

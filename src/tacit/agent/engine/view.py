@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.agent.consent.tiers import canonical, ready
+from tacit.a2acp.consent.tiers import canonical, ready
+from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.group import blackouts
 from tacit.agent.memory.relationship import Known, recalled, usable
 from tacit.agent.negotiation.goal import Goal, Need
-from tacit.agent.packets import vocabulary
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import THEM, US
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Entry, Thread
+    from tacit.base.spans import Span
 
 NEGOTIATES: Final = frozenset({"context", "context_request", "context_response", "intent_update"})
 """Types that count as turns (A2ACP-103)."""

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.a2acp.consent.tiers import Tier, tier
 from tacit.agent.brain import placeholders
-from tacit.agent.consent.tiers import Tier, tier
 from tacit.agent.engine.consenting import facts_of, is_released, own_name, told_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.brain.port import Thought
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.packets.packet import Fields
 
 STYLE: Final = "communication_style"
 """The profile's word on how the owner likes to sound: for the brain alone."""

@@ -14,19 +14,18 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 
-from tacit.agent.engine import remembering
-from tacit.agent.packets import packet
+from tacit.a2acp.packets import packet
+from tacit.a2acp.threads.states import CATEGORIES, Cause, State, after
 from tacit.agent.threads import fold, records, timers
 from tacit.agent.threads.state import Question, Thread
-from tacit.agent.threads.states import CATEGORIES, Cause, State, after
 from tacit.base.errors import Refused
 from tacit.base.strict_json import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tacit.agent.consent.tiers import Policy
-    from tacit.agent.packets.packet import Fields
+    from tacit.a2acp.consent.tiers import Policy
+    from tacit.a2acp.packets.packet import Fields
     from tacit.base.moment import Moment
 
 K = TypeVar("K")
@@ -160,6 +159,8 @@ class Workspace:
     profile: Mapping[str, Any]
     handlers: Mapping[str, Fields]
     """What this agent can do once all have confirmed: by name, each handler's definition."""
+    ended: Callable[[Workspace, Thread], None]
+    """What a thread teaches that has come to its end."""
     choices: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """How much the owner lets the agent do unasked (A2ACP-134)."""
     minded: bool = False
@@ -203,7 +204,7 @@ class Workspace:
         if to is State.COMPLETED and to is not before and cause is not Cause.FORKED:
             self._count(self.thread(thread_id))
         if to is not before and cause is not Cause.FORKED:
-            remembering.finished(self, self.thread(thread_id))
+            self.ended(self, self.thread(thread_id))
         return True
 
     def _count(self, thread: Thread) -> None:

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.packets import formats
-from tacit.agent.packets.windows import Reading, read_windows
-from tacit.agent.spans import merged, without
+from tacit.a2acp.packets import formats
+from tacit.a2acp.packets.windows import Reading, read_windows
+from tacit.base.spans import merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.group.aggregation import Window
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.base.moment import Moment
+    from tacit.base.spans import Span
 
 FIELD: Final = "blackouts"
 REASON: Final = "Need to know when it cannot be for you"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from tacit.agent.group import aggregation
-from tacit.agent.spans import MINUTE
 from tacit.agent.zones import wall
+from tacit.base.spans import MINUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

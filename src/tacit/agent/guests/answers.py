@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.packets import schemas
-from tacit.agent.packets.vocabulary import CONFIRMED, COUNTER, DECLINED, USER_DECLINED
+from tacit.a2acp.packets import schemas
+from tacit.a2acp.packets.vocabulary import CONFIRMED, COUNTER, DECLINED, USER_DECLINED
 from tacit.base.errors import PeerFault
 from tacit.base.strict_json import Malformed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.agent.packets.packet import Fields
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.threads.guest_fold import Guest
 
 CONFIRM: Final = "confirm"

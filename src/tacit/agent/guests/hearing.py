@@ -20,9 +20,9 @@ from tacit.wire.guests import MOST_ANSWERS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.guests.answers import GuestReply
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.guest_fold import Guest
 
 MOST_PASTED: Final = 20

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import Tier, tier
+from tacit.a2acp.consent.walk import APPROVED
+from tacit.a2acp.packets import formats, packet
+from tacit.a2acp.threads.states import State
 from tacit.agent.brain.requests import read
 from tacit.agent.brain.writing import spoken, title
 from tacit.agent.calendars.entry import entry
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import Tier, tier
-from tacit.agent.consent.walk import APPROVED
 from tacit.agent.engine import proposing
 from tacit.agent.group.confirmation import QUORUM
 from tacit.agent.guests.answers import MOST_QUESTIONS
-from tacit.agent.packets import formats, packet
 from tacit.agent.threads import guest_records
-from tacit.agent.threads.states import State
 from tacit.agent.zones import wall, zone_named, zone_of_owner
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
@@ -36,11 +36,11 @@ from tacit.wire.guests import LONGEST_DAYS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Thread
+    from tacit.base.spans import Span
 
 DAY: Final = 24 * 3600 * SECOND
 LONGEST_NAME: Final = 80

@@ -8,7 +8,7 @@ from tacit.agent.guests.answers import CONFIRM
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
-    from tacit.agent.packets.packet import Fields
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.threads.guest_fold import Guest
 
 

@@ -23,14 +23,19 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from msgspec import UNSET
 
+from tacit.a2acp.consent.filter import Draft
+from tacit.a2acp.consent.restored import restored
+from tacit.a2acp.packets.windows import read_windows
+from tacit.a2acp.post.io import purging
+from tacit.a2acp.post.io.post import Post
+from tacit.a2acp.post.io.store import OWN_FAULTS
+from tacit.a2acp.post.settings import FOR_EVER, HISTORY_DAYS
+from tacit.a2acp.threads.states import TERMINAL, State
 from tacit.agent.actions import port as actions
 from tacit.agent.brain.configured import SETTING
-from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.busy import CalendarUnreadable, together
-from tacit.agent.consent.filter import Draft
-from tacit.agent.consent.restored import restored
-from tacit.agent.engine import acting, considering, proposing, ticking, turns
+from tacit.agent.engine import acting, considering, proposing, remembering, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
@@ -45,18 +50,13 @@ from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
 from tacit.agent.memory import relationship
 from tacit.agent.negotiation.facts import busy_within
-from tacit.agent.packets.windows import read_windows
-from tacit.agent.post.io import purging
-from tacit.agent.post.io.post import Post
-from tacit.agent.post.io.store import OWN_FAULTS
-from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
 from tacit.agent.threads import guest_records, memory_records, records
-from tacit.agent.threads.states import TERMINAL, State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import time_of
+from tacit.base.language_model import ModelAway
 from tacit.base.moment import SECOND, Moment, earlier
 from tacit.base.strict_json import parse
 
@@ -65,14 +65,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tacit.a2acp.post.io.relay_connection import RelayConnection
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.brain.minded import Waiting
-    from tacit.agent.brain.model import Models
     from tacit.agent.brain.port import Brain
     from tacit.agent.calendars.busy import Busy
-    from tacit.agent.post.io.relay_connection import RelayConnection
-    from tacit.agent.post.io.store import AgentStore
-    from tacit.agent.spans import Span
+    from tacit.base.language_model import Models
     from tacit.base.ports import Clock, Entropy
+    from tacit.base.spans import Span
 
 _log: Final = logging.getLogger("tacit.agent")
 DAY: Final = 24 * 3600 * SECOND
@@ -214,6 +214,7 @@ class Agent(Taking):
             handlers=self.outside.handlers(),
             choices=self.outside.choices(),
             minded=self.mind.has_models,
+            ended=remembering.finished,
         )
 
     def _peer(self, peer: str) -> Peer:

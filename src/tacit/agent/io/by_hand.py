@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.agent.consent import filter as consent
-from tacit.agent.consent.folding import name as folded
-from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import DEFAULT, Policy, Tier, ready, tier
-from tacit.agent.consent.walk import APPROVED
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent.folding import name as folded
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import DEFAULT, Policy, Tier, ready, tier
+from tacit.a2acp.consent.walk import APPROVED
+from tacit.a2acp.packets import packet
 from tacit.agent.io import vault
 from tacit.agent.io.journal import GROUP, settings_on
 from tacit.agent.io.paths import journal_file
-from tacit.agent.packets import packet
 from tacit.base.errors import Refused
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment, rfc3339
@@ -30,9 +30,9 @@ from tacit.ledger.io.fold_tables import GroupFolds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.post import Post
-    from tacit.agent.post.io.store import AgentStore
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.post import Post
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.base.ports import Clock, Entropy
 
 TEXT: Final = "text"

@@ -27,7 +27,7 @@ from tacit.ledger.submission import Submission
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.agent.post.io.post import Post
+    from tacit.a2acp.post.io.post import Post
     from tacit.base.ports import Clock, Entropy
 
 JOURNAL: Final = "journal"

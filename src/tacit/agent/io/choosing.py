@@ -8,8 +8,8 @@ from tacit.agent.brain.configured import SETTING, configured, plain
 from tacit.agent.threads import records
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 
 async def brain(agent: Commands, setting: Any = None) -> Fields:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import structs
 
+from tacit.a2acp.packets import packet
+from tacit.a2acp.post.io import purging
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
 from tacit.agent.engine import answering, asking, concluding, drafting, parting, proposing
@@ -30,8 +32,6 @@ from tacit.agent.io import (
 )
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
-from tacit.agent.packets import packet
-from tacit.agent.post.io import purging
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
 from tacit.base.errors import Refused
@@ -42,6 +42,8 @@ from tacit.wire import address
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.post import Post
     from tacit.agent.brain.port import Task, Thought
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.changes import Changes
@@ -50,9 +52,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.page import Page
     from tacit.agent.io.vault import Vault
     from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.post import Post
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 MESSAGE: Final = "message:"
 """How `Answer.via` names a message of the person in another program."""

@@ -15,9 +15,9 @@ import os
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.io import calls
-from tacit.agent.io.socket import FILE, FOLLOW, LONGEST
 from tacit.base.errors import Corrupt, Refused, TacitError
 from tacit.base.faults import place_of
+from tacit.base.io.agent_socket import FILE, FOLLOW, LONGEST
 from tacit.base.io.ending import end_listening
 
 if TYPE_CHECKING:

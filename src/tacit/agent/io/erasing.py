@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.agent.consent.tiers import ready
+from tacit.a2acp.consent.tiers import ready
+from tacit.a2acp.packets import packet
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import CARRIERS
 from tacit.agent.memory.relationship import EVERYTHING, PREFIX, recalled
-from tacit.agent.packets import packet
 from tacit.base.errors import Unavailable
 from tacit.base.strict_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tacit.agent.consent.tiers import Lists
+    from tacit.a2acp.consent.tiers import Lists
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
 

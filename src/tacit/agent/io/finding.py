@@ -23,10 +23,10 @@ from tacit.seal import identity
 if TYPE_CHECKING:
     import ssl
 
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.post import Post
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.post import Post
-    from tacit.agent.post.io.store import AgentStore
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=20, connect=10)
 _MOST_REDIRECTS: Final = 3

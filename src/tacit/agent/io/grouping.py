@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from tacit.a2acp.packets import packet
 from tacit.agent.engine import grouping, transferring
 from tacit.agent.engine.members import leg_of, list_shown, told_in
 from tacit.agent.group import membership
 from tacit.agent.io import notices
-from tacit.agent.packets import packet
 from tacit.base.errors import Refused
 from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
     from tacit.agent.threads.state import Thread
 

@@ -32,10 +32,10 @@ from tacit.wire.encoding import b64, unb64
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.relay_connection import RelayConnection
     from tacit.agent.guests.answers import GuestReply
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.relay_connection import RelayConnection
     from tacit.agent.threads.guest_fold import Guest, GuestSaid
 
 _log: Final = logging.getLogger("tacit.agent")

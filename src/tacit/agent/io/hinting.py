@@ -11,8 +11,8 @@ from tacit.agent.threads import hints, records
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 
 def named(peer: str) -> str:

@@ -8,7 +8,7 @@ from tacit.agent.io import guests
 from tacit.agent.io.commands import Commands
 
 if TYPE_CHECKING:
-    from tacit.agent.packets.packet import Fields
+    from tacit.a2acp.packets.packet import Fields
 
 
 class Hosting(Commands):

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.engine import Snapshot
-    from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 GROUP: Final = "g_agent"
 STEP: Final = 500

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.brain import configured
 from tacit.agent.brain.minded import Minded, Rung
-from tacit.agent.brain.model import ModelAway
 from tacit.agent.io.thoughts import Thoughts
 from tacit.base.errors import Refused, TacitError
+from tacit.base.language_model import ModelAway
 from tacit.base.moment import SECOND, Moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.brain.minded import Waiting
-    from tacit.agent.brain.model import Model, Models, Prompt, Reply
     from tacit.agent.brain.port import Brain, Task, Thought
-    from tacit.agent.post.io.store import AgentStore
+    from tacit.base.language_model import Model, Models, Prompt, Reply
     from tacit.base.ports import Clock, Entropy
 
 _log: Final = logging.getLogger("tacit.agent")

@@ -11,8 +11,8 @@ from tacit.agent.threads.records import Noticed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 NOTICES: Final = {
     "stalled": "has had no answer for too long and stands still",

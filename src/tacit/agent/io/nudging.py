@@ -24,8 +24,8 @@ from tacit.base.moment import SECOND
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 _log: Final = logging.getLogger("tacit.agent")
 SETTING: Final = "nudges"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import aiohttp
 import msgspec
 
+from tacit.a2acp.consent.tiers import DEFAULT, Policy
 from tacit.agent.actions.io.calendar import CalendarHandler
 from tacit.agent.actions.io.command import CommandHandler
 from tacit.agent.actions.io.webhook import WebhookHandler
@@ -19,20 +20,19 @@ from tacit.agent.calendars.entry import entry
 from tacit.agent.calendars.io import opening
 from tacit.agent.calendars.io.calendars import Calendars
 from tacit.agent.calendars.io.files import IcsFile
-from tacit.agent.consent.tiers import DEFAULT, Policy
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.actions.port import Handler
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.calendars.io.caldav import CalDav
     from tacit.agent.calendars.port import WritableSource
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.spans import Span
     from tacit.base.ports import Clock
+    from tacit.base.spans import Span
 
 OWN_CALENDAR: Final = "calendar.ics"
 OWN_BEGUN: Final = "own_calendar_begun"

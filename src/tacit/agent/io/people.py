@@ -15,8 +15,8 @@ from tacit.wire import address
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 SHOW: Final = "show"
 DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock", "remove")

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import structs
 
+from tacit.a2acp.packets import packet, vocabulary
+from tacit.a2acp.packets.tools import LONGEST_WAIT, TOOLS
 from tacit.agent.brain import port
 from tacit.agent.calendars.busy import CalendarUnreadable
 from tacit.agent.engine import asking, drafting, proposing
@@ -26,8 +28,6 @@ from tacit.agent.group import membership
 from tacit.agent.io import people, spaces
 from tacit.agent.negotiation import facts
 from tacit.agent.negotiation.goal import Need
-from tacit.agent.packets import packet, vocabulary
-from tacit.agent.packets.tools import LONGEST_WAIT, TOOLS
 from tacit.agent.spaces.state import JOINED
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM
@@ -39,10 +39,10 @@ from tacit.wire import address
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.drafting import Drafted
     from tacit.agent.io.commands import Commands
     from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Question
 
     Given = dict[str, Any]

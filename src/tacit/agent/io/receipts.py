@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.agent.consent import tiers
+from tacit.a2acp.consent import tiers
 from tacit.agent.io import by_hand, guests, spaces
 from tacit.agent.threads import records
 from tacit.agent.threads.state import US
 from tacit.base.moment import rfc3339
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 
 def disclosures(agent: Commands, who: str) -> Fields:

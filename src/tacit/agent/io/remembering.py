@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.agent.consent.folding import name as folded
-from tacit.agent.consent.tiers import canonical
+from tacit.a2acp.consent.folding import name as folded
+from tacit.a2acp.consent.tiers import canonical
+from tacit.a2acp.threads.states import CATEGORIES
 from tacit.agent.engine import remembering
 from tacit.agent.io import erasing, people
 from tacit.agent.memory import relationship
@@ -19,14 +20,13 @@ from tacit.agent.memory.record import record_of
 from tacit.agent.memory.relationship import recalled
 from tacit.agent.threads.acquaintance import Acquaintance
 from tacit.agent.threads.memory_records import CORRECTED, FORGOT, Unlearned
-from tacit.agent.threads.states import CATEGORIES
 from tacit.base.errors import Refused
 from tacit.base.quoting import shown_in
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 _ROW = "A2ACP-194"
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.agent import onboarding
-from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.engine import answering
 from tacit.agent.threads import records
 from tacit.agent.zones import zone_named
@@ -22,11 +22,11 @@ from tacit.base.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.agent.consent.tiers import Policy
+    from tacit.a2acp.consent.tiers import Policy
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.store import AgentStore
 
 _WAITS: Final = "onboarding"
 _LONGEST_NAME: Final = 100

@@ -10,24 +10,24 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from tacit.agent.consent import onward, tiers
+from tacit.a2acp.consent import onward, tiers
 from tacit.agent.engine import answering
 from tacit.agent.io.outside import OWN_CALENDAR, check_handler
 from tacit.agent.io.setting_values import missing
 from tacit.agent.negotiation.facts import checked as read_facts
-from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tacit.base.quoting import shown
+from tacit.base.spans import DAY, Span
 from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.outside import Outside
-    from tacit.agent.packets.packet import Fields
     from tacit.base.io.time_service import TimeService
 
 FIRST_LOOK_DAYS: Final = 30

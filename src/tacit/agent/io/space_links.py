@@ -20,8 +20,8 @@ from tacit.base.quoting import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
 
 SETTING: Final = "space_tools"
 PATIENCE: Final = 30.0

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.consent.filter import Draft
-from tacit.agent.consent.restored import restored
+from tacit.a2acp.consent.filter import Draft
+from tacit.a2acp.consent.restored import restored
+from tacit.a2acp.packets import packet, schemas
+from tacit.a2acp.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
+from tacit.a2acp.post.io import rollback
 from tacit.agent.engine import answering, space_receiving
 from tacit.agent.engine import space_sending as out
-from tacit.agent.packets import packet, schemas
-from tacit.agent.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
-from tacit.agent.post.io import rollback
 from tacit.agent.spaces import compare, links
 from tacit.agent.spaces import fields as space_fields
 from tacit.agent.spaces.levels import FULL_WRITE, REMOVED, first_level
@@ -32,12 +32,12 @@ from tacit.wire.version import SHARED_CONTEXT_SPACES
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.engine.answering import Answer
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.agent import Agent
     from tacit.agent.io.commands import Commands
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.store import AgentStore
     from tacit.agent.spaces.state import Space
     from tacit.agent.threads.fold import Book
     from tacit.agent.threads.state import Question

@@ -8,18 +8,18 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from tacit.a2acp.packets import packet, schemas
+from tacit.a2acp.post.io.store import OWN_FAULTS
 from tacit.agent.engine import receiving
 from tacit.agent.io.thinking import Thinking
-from tacit.agent.packets import packet, schemas
-from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.threads import records
 from tacit.agent.threads.state import Question
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.faults import place_of
 
 if TYPE_CHECKING:
+    from tacit.a2acp.post.io.inbox import Arrived
     from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.post.io.inbox import Arrived
 
 _log: Final = logging.getLogger("tacit.agent")
 

@@ -9,10 +9,10 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.port import GenerationFailed
 from tacit.agent.engine import considering
 from tacit.agent.io.hosting import Hosting
+from tacit.base.language_model import ModelAway
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -14,9 +14,9 @@ from tacit.base.moment import rfc3339
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.brain.configured import Budget
     from tacit.agent.brain.minded import Noted
-    from tacit.agent.post.io.store import AgentStore
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
 

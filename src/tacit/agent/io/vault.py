@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import apsw
 
+from tacit.a2acp.packets import packet, schemas
+from tacit.a2acp.post.io import purging
 from tacit.agent.io.paths import journal_file
 from tacit.agent.memory.relationship import PREFIX
-from tacit.agent.packets import packet, schemas
-from tacit.agent.post.io import purging
 from tacit.agent.threads.state import US
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
@@ -36,8 +36,8 @@ from tacit.base.strict_json import parse
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from tacit.agent.packets.packet import Fields
-    from tacit.agent.post.io.store import AgentStore
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.store import AgentStore
     from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
 

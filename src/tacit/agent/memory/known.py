@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.consent.tiers import Override
+from tacit.a2acp.consent.tiers import Override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.agent.consent.tiers import Policy
+    from tacit.a2acp.consent.tiers import Policy
 
 Receipt = dict[str, Any]
 SPACE: Final = "space"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.packets.vocabulary import FLEXIBLE, NOT_FLEXIBLE, SOMEWHAT_FLEXIBLE
-from tacit.agent.threads.states import State
+from tacit.a2acp.packets.vocabulary import FLEXIBLE, NOT_FLEXIBLE, SOMEWHAT_FLEXIBLE
+from tacit.a2acp.threads.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

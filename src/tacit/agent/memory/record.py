@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.agent.consent.tiers import Override
+from tacit.a2acp.consent.tiers import Override
 from tacit.agent.memory import patterns
 from tacit.agent.memory.relationship import shown_cache
 from tacit.base.moment import rfc3339

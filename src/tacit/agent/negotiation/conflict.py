@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.negotiation.options import Option
     from tacit.agent.negotiation.tries import Try
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 NO_OVERLAP: Final = "no_overlap"
 CONSTRAINT_CLASH: Final = "constraint_clash"

@@ -17,9 +17,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.calendars.busy import Busy
-from tacit.agent.spans import Span, common, merged, without
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.spans import Span, common, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tacit.agent.spans import Span
+from tacit.base.spans import Span
 
 MEETING: Final = "meeting"
 HANDOVER: Final = "handover"

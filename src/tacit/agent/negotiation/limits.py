@@ -1,15 +1,14 @@
-"""How far two agents go before people take over: rounds, needs, repeated questions.
+"""What two agents may still ask each other before people take over: needs, repeated questions.
 
-A2ACP-091, A2ACP-092, A2ACP-102, A2ACP-103, A2ACP-105, A2ACP-106, A2ACP-109, A2ACP-110.
+A2ACP-091, A2ACP-092, A2ACP-105, A2ACP-106, A2ACP-109, A2ACP-110.
 
-Packets of one side in a row are one turn, two turns a round trip, eight of those are enough; a resolution is
-none and may always be sent. What was answered is not asked again, whether with a value, with a no or with
-"not available". Fields are compared by the name that `canonical` gives them. Knows nothing of values.
+What was answered is not asked again, whether with a value, with a no or with "not available". Fields are
+compared by the name that `canonical` gives them. Knows nothing of values; how many round trips there are is
+the protocol's (`tacit.a2acp.threads.turns`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.negotiation.goal import HELPFUL, NICE_TO_HAVE, REQUIRED
@@ -19,41 +18,8 @@ if TYPE_CHECKING:
 
     from tacit.agent.negotiation.goal import Need
 
-MOST_ROUNDS: Final = 8
 MOST_NEEDS: Final = 5
-COUNTED: Final = frozenset({"context", "context_request", "context_response", "intent_update"})
 _ORDER: Final = {REQUIRED: 0, HELPFUL: 1, NICE_TO_HAVE: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """The turns of a thread between two sides."""
-
-    count: int = 0
-    last: str = ""
-    """Whose turn it is: an address, or nobody's before the first packet."""
-    granted: int = MOST_ROUNDS
-    """Round trips that this side's owner allows."""
-
-    def after(self, side: str, packet_type: str) -> Turns:
-        """The same with a packet of one side, sent or received."""
-        if packet_type not in COUNTED or side == self.last:
-            return self
-        return replace(self, count=self.count + 1, last=side)
-
-    @property
-    def round_trips(self) -> int:
-        """How many there were."""
-        return self.count // 2
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether it is time to ask the owner (A2ACP-102)."""
-        return self.round_trips >= self.granted
-
-    def may_send(self, side: str, packet_type: str) -> bool:
-        """Whether a packet of this side stays within the limit."""
-        return packet_type not in COUNTED or self.after(side, packet_type).count <= 2 * self.granted
 
 
 def by_priority(needs: Iterable[Need]) -> tuple[Need, ...]:

@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.spans import MINUTE, Span, common, long_enough, merged, without
 from tacit.agent.zones import wall, zone_of_owner
 from tacit.base.moment import LAST, Moment
+from tacit.base.spans import MINUTE, Span, common, long_enough, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -24,8 +24,8 @@ import msgspec
 
 from tacit.agent.negotiation.goal import DURATION
 from tacit.agent.negotiation.options import Option, options
-from tacit.agent.spans import Span, merged, without
 from tacit.agent.zones import days_of, moment_at, moved, zone_of_owner
+from tacit.base.spans import Span, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tacit.agent.packets.vocabulary import WRITE_LEVELS
+from tacit.a2acp.packets.vocabulary import WRITE_LEVELS
 
 READ_ALL, WRITE_OWN, FULL_WRITE = WRITE_LEVELS
 REMOVED: Final = "removed"

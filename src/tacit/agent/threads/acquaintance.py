@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tacit.agent.threads.states import Cause, State
+from tacit.a2acp.threads.states import Cause, State
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:

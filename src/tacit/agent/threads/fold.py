@@ -27,6 +27,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from tacit.a2acp.threads.states import CATEGORIES, State
 from tacit.agent.spaces.state import Cell, Leaving, Space
 from tacit.agent.threads import (
     acquaintance,
@@ -56,7 +57,6 @@ from tacit.agent.threads.state import (
     Question,
     Thread,
 )
-from tacit.agent.threads.states import CATEGORIES, State
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 

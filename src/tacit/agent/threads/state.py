@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from tacit.agent.threads.states import TERMINAL, State
+from tacit.a2acp.threads.states import TERMINAL, State
 from tacit.base.moment import Moment
 
 US: Final = "us"

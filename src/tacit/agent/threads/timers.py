@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.a2acp.threads.states import NEGOTIABLE, State
 from tacit.agent.threads.state import HUB
-from tacit.agent.threads.states import NEGOTIABLE, State
 from tacit.base.moment import SECOND, Moment
 
 if TYPE_CHECKING:

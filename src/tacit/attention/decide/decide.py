@@ -68,14 +68,15 @@ from tacit.attention.decide.matrix import MATRIX, Situation
 from tacit.attention.decide.modes import step_down
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import QUIET, ConversationState
-from tacit.attention.read.dialogue import Continuation
-from tacit.attention.read.message import ParsedMessage, parse_message
+from tacit.attention.read.continuation import Continuation
+from tacit.attention.read.message import parse_message
 from tacit.attention.read.roster import NOBODY
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.errors import Bug
 from tacit.c2a.vocabulary import Intent, Mode, Policy, Priority
 
 if TYPE_CHECKING:
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.ledger.envelope import Event
 

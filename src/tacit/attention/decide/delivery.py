@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decision import Decision
     from tacit.attention.read.conversation import Conversation
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.c2a.attachments import Attached
     from tacit.c2a.messages import Earlier, Knock
     from tacit.ledger.envelope import Event

@@ -13,7 +13,7 @@ from tacit.c2a.vocabulary import Mode, Policy
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.read.dialogue import Continuation
+    from tacit.attention.read.continuation import Continuation
 
 _MINUTES: Final = 120
 """From here on a time is said in minutes."""

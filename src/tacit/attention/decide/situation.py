@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.attention.read.context import ConversationState
-    from tacit.attention.read.dialogue import Continuation
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.continuation import Continuation
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
 
     Predicate = Callable[[str, ParsedMessage, ConversationState, Roster], bool]

@@ -16,12 +16,13 @@ from tacit.ledger.io.fold_tables import GroupFolds
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.fold import Attention
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Earlier, StoredEvent
+    from tacit.ledger.ports import Earlier
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 
 CONSEQUENCES_AT_MOST: Final = 200

@@ -20,7 +20,7 @@ from tacit.base.moment import Moment
 from tacit.c2a.messages import Author, Delivered, Earlier, Part, encode, idempotency_key
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Mode, Policy, Reason
 from tacit.ledger.envelope import decode
-from tacit.ledger.ports import StoredEvent
+from tacit.ledger.stored_event import StoredEvent
 
 if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive

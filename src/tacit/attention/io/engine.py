@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.attention.decide.decide import Decisions
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.settings import Settings
     from tacit.attention.state.absences import Place
     from tacit.attention.state.claims import Offer
@@ -59,8 +59,9 @@ if TYPE_CHECKING:
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.commands import GroupCommand
     from tacit.ledger.engine import Snapshot
-    from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 _OF_A_DIGEST: Final = frozenset({"session", "scope", "policy", "event_ids", "for"})
 MEMBER_KINDS: Final = frozenset({"actor.add", "actor.update", "actor.remove", "x.tacit.person.add"})

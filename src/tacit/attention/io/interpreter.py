@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from tacit.attention.state.fold import Attention
     from tacit.ledger.commands import Committed, GroupCommand
     from tacit.ledger.engine import Snapshot
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.io.archive import Archive
     from tacit.attention.read.conversation import Conversation
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.ledger.envelope import Event
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 MOST: Final = 200
 USUAL: Final = 50

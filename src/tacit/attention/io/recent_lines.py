@@ -20,7 +20,8 @@ from tacit.ledger.envelope import decode
 if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
     from tacit.ledger.envelope import Event
-    from tacit.ledger.ports import EventLookup, StoredEvent
+    from tacit.ledger.ports import EventLookup
+    from tacit.ledger.stored_event import StoredEvent
 
 LOOKED_THROUGH: Final = 256
 """How many messages of a group are looked through when its first question is asked."""

@@ -14,7 +14,7 @@ from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.envelope import decode
 
 if TYPE_CHECKING:
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 LOOKED_AT: Final = 1_000
 """How many events are looked at: in a minute with more of them the count begins with the last of these."""

@@ -17,7 +17,7 @@ from tacit.c2a.vocabulary import OPEN, AuthorKind
 
 if TYPE_CHECKING:
     from tacit.attention.io.state_store import PastMessages
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.person_questions import PersonQuestion
     from tacit.ledger.envelope import Event

@@ -20,15 +20,16 @@ from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
 from tacit.attention.read.cues import SaidLine
-from tacit.attention.read.message import ParsedMessage, parse_message
+from tacit.attention.read.message import parse_message
 from tacit.attention.read.roster import ALL_MODES, Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import Approvals, Asked
-from tacit.attention.state.asking import Asking, AwaitedAnswer, AwaitedAnswers, LastTalk, LastTalks
+from tacit.attention.state.asking import Asking, AwaitedAnswer, AwaitedAnswers
 from tacit.attention.state.claims import Claims, Held, Offer
 from tacit.attention.state.fold import Attention
+from tacit.attention.state.last_talks import LastTalk, LastTalks
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
 from tacit.attention.state.person_questions import PersonQuestion, PersonQuestions
@@ -47,9 +48,10 @@ from tacit.ledger.projection import before
 if TYPE_CHECKING:
     import apsw
 
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.ledger.io.fold_tables import GroupFolds
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 
 REMEMBERED: Final = 10_000

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
     from tacit.attention.state.approvals import Asked
     from tacit.ledger.envelope import Event
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 MOST_NAMED: Final = 3
 """How many agents a sentence names; more are counted."""

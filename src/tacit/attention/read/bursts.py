@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.cues import Floor
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.ledger.envelope import Event
 
 SPAN: Final = 60 * SECOND

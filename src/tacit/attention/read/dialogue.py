@@ -18,11 +18,10 @@ has turned to them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 from tacit.attention.read import grade
+from tacit.attention.read.continuation import TURN, Continuation, Follows
 from tacit.attention.read.cues import KEPT, Floor, LookBack, OtherSide, SaidLine
 from tacit.base.moment import SECOND
 from tacit.c2a.vocabulary import OPEN, Intent
@@ -30,15 +29,13 @@ from tacit.c2a.vocabulary import OPEN, Intent
 if TYPE_CHECKING:
     from collections.abc import Collection, Container
 
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.base.moment import Moment
 
 SURE_S: Final = 300
 """How long after the last word between two a line may be as good as addressed."""
 LIKELY_S: Final = 600
 """How long after the last word between two a line can still go on with it."""
-TURN: Final = 0.6
-"""From here on a line is as good as addressed."""
 KNOCK: Final = 0.16
 """From here on it is worth a knock."""
 FIRST: Final = 0.22
@@ -53,30 +50,6 @@ FRESH_S: Final = 120
 """How long after a person's word to the author a line is theirs and no agent's."""
 _KNOCKS: Final = TURN - 0.01
 _NONE: Final = OtherSide()
-
-Follows: TypeAlias = "tuple[Continuation, ...]"
-
-
-class Continuation(msgspec.Struct, frozen=True):
-    """One whose dialogue a line may go on with."""
-
-    who: str
-    confidence: float
-    ago_s: int | None = None
-    """How long ago the two spoke; None when they did not."""
-    named: bool = False
-    """Whether its name stands somewhere in the line."""
-    theirs: bool = False
-    """Whether the other spoke last of the two."""
-    asked: bool = False
-    """Whether the other's last word to the author was a question."""
-    nearly: bool = False
-    """Whether a word like its name opens the line as a call."""
-
-    @property
-    def sure(self) -> bool:
-        """Is it as good as addressed?"""
-        return self.confidence >= TURN
 
 
 def talking(floor: Floor, who: frozenset[str], at: Moment) -> frozenset[str]:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import msgspec
-
 from tacit.attention.read import mentions
 from tacit.attention.read.calls import calls, in_passing, without_any_name
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
-from tacit.attention.read.dialogue import Follows, follows, talking
+from tacit.attention.read.dialogue import follows, talking
 from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of, thanks_and_answers
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.near_names import nearly_called, nearly_inside
+from tacit.attention.read.parsed_message import ParsedMessage
 from tacit.attention.read.prose import prose
 from tacit.base.moment import SECOND
-from tacit.c2a.messages import Author
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import OPEN, AuthorKind, ConversationKind, Directedness, Intent, Priority
 from tacit.ledger.redaction import Remains
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.attention.read.context import ConversationState
     from tacit.attention.read.roster import Roster
     from tacit.attention.settings import Settings
+    from tacit.c2a.messages import Author
     from tacit.ledger.envelope import Event
 
 _PRIORITIES: Final = {priority.value: priority for priority in Priority}
@@ -40,37 +39,6 @@ _NOBODY: Final[frozenset[str]] = frozenset()
 LATELY: Final = 3_600 * SECOND
 """How long after a line its author, who may write through a bridge, is taken for somebody who reads along."""
 _DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
-
-
-class ParsedMessage(msgspec.Struct, frozen=True):
-    """One event, understood as far as it goes without asking who listens."""
-
-    kind: str
-    author: Author
-    by: str
-    conversation: Conversation
-    by_agent: bool
-    target: Target = NO_TARGET
-    intent: Intent = Intent.PLAIN
-    intent_from: str = "text"
-    priority: Priority = Priority.NORMAL
-    attention: bool = False
-    receipt_wanted: bool = False
-    requires_ack: bool = False
-    private: frozenset[str] | None = None
-    """Who alone may read it; None means everyone in the group."""
-    declared: Directedness | None = None
-    signal: str | None = None
-    supersedes: str | None = None
-    has_task: bool = False
-    asks_room: bool = False
-    """Whether it puts a question to whoever knows: nobody named, "does anyone know …?"."""
-    nearly: frozenset[str] = frozenset()
-    """Who of those that are talking there is nearly called by name."""
-    follows: Follows = ()
-    """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
-    only_agent: str | None = None
-    """The one agent that can be meant, where its author and that agent are the only members of the group."""
 
 
 def parse_message(

@@ -17,7 +17,7 @@ from tacit.attention.read.mentions import is_known
 from tacit.attention.read.prose import prose
 
 if TYPE_CHECKING:
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
 
 _WORD: Final = r"@([^\W_](?:[\w-]{0,60}[^\W_])?)(?![\w@./('\u2019]|-\w)"

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.claims import Held
     from tacit.attention.state.fold import Attention
     from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 
 class Archive(Protocol):

@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from tacit.attention.state.last_talks import LastTalk, LastTalks
 from tacit.attention.state.person_questions import OpenLine, PersonQuestions
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Intent
 from tacit.ledger.ports import Lists, no_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from tacit.attention.read.conversation import Conversation
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.c2a.messages import Author
     from tacit.ledger.envelope import Event
 
@@ -40,34 +41,6 @@ KEPT: Final = 4
 """Questions to one person in one channel; with a fifth the oldest is no longer waited for."""
 STILL: Final = 3_600 * SECOND
 """How long an author can steer what they asked without naming anybody."""
-
-
-class LastTalk(msgspec.Struct, frozen=True, array_like=True):
-    """The other side of somebody's newest exchange, empty for several at once, and when that was."""
-
-    who: str
-    at: Moment
-
-
-class LastTalks:
-    """By channel and principal."""
-
-    __slots__ = ("_talks",)
-
-    def __init__(self, talks: MutableMapping[tuple[str, str], LastTalk] | None = None) -> None:
-        self._talks: MutableMapping[tuple[str, str], LastTalk] = {} if talks is None else talks
-
-    def of(self, channel: str, principal: str) -> LastTalk | None:
-        """With whom somebody last talked there."""
-        return self._talks.get((channel, principal))
-
-    def said(self, channel: str, author: str, to: frozenset[str], at: Moment) -> None:
-        """Somebody spoke to these."""
-        others = sorted(to - {author})
-        for one in others:
-            self._talks[channel, one] = LastTalk(author, at)
-        if others:
-            self._talks[channel, author] = LastTalk(others[0] if len(others) == 1 else "", at)
 
 
 class AwaitedAnswer(msgspec.Struct, frozen=True, array_like=True):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.read.conversation import Conversation
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation

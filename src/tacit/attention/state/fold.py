@@ -70,7 +70,8 @@ from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, is_for_all
 from tacit.attention.read.dialogue import heard
-from tacit.attention.read.message import ParsedMessage, had_files, task_ids
+from tacit.attention.read.message import had_files, task_ids
+from tacit.attention.read.parsed_message import ParsedMessage
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records, room_questions
 from tacit.attention.state.absences import Absences, Place
@@ -79,7 +80,6 @@ from tacit.attention.state.approvals import Approvals
 from tacit.attention.state.asking import ASKS, Asking
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
-from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
 from tacit.attention.state.person_questions import OpenLine
@@ -139,7 +139,7 @@ class Attention:
     claims: Claims = field(default_factory=Claims)
     obligations: Obligations = field(default_factory=Obligations)
     absences: Absences = field(default_factory=Absences)
-    exchanges: Exchanges = field(default_factory=Exchanges)
+    exchanges: loops.Exchanges = field(default_factory=loops.Exchanges)
     versions: Versions = field(default_factory=Versions)
     ownership: Ownership = field(default_factory=Ownership)
     approvals: Approvals = field(default_factory=Approvals)

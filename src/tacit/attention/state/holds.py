@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tacit.attention.decide.decide import Decisions
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
     from tacit.base.moment import Moment

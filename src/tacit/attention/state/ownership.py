@@ -17,7 +17,7 @@ from tacit.c2a.vocabulary import ConversationKind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.ledger.envelope import Event
 
 _EMPTY: Final[frozenset[str]] = frozenset()

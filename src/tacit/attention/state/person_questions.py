@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.attention.decide.decide import Decisions
-    from tacit.attention.read.message import ParsedMessage
-    from tacit.attention.state.asking import LastTalk
+    from tacit.attention.read.parsed_message import ParsedMessage
+    from tacit.attention.state.last_talks import LastTalk
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, MutableMapping
 
     from tacit.attention.decide.decide import Decisions
-    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.attention.settings import Settings
     from tacit.ledger.envelope import Event

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.base.moment import Moment
+    from tacit.base.tool_results import Shown
     from tacit.bridges.mcp.port import ToolCaller
-    from tacit.bridges.mcp.results import Shown
 
 
 @functools.cache

@@ -25,7 +25,7 @@ from tacit.c2a.rpc import Correlator, Notification, Request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.bridges.mcp.results import Shown
+    from tacit.base.tool_results import Shown
     from tacit.c2a.rpc import RpcId
 
 VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tacit.agent.brain.model import ModelAway
 from tacit.base.errors import Refused
+from tacit.base.language_model import ModelAway
 from tacit.harness import minds
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.files import folder_name
@@ -31,7 +31,7 @@ from tacit.harness.io.pricing import known_prices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.agent.brain.model import Prompt, Reply
+    from tacit.base.language_model import Prompt, Reply
     from tacit.harness.drivers.catalogue import DriverEntry
     from tacit.harness.drivers.port import (
         Activity,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
-from tacit.hub import operations
 from tacit.hub.doors.body import pieces
 from tacit.hub.doors.http import (
     Unauthenticated,
@@ -21,6 +20,7 @@ from tacit.hub.doors.http import (
     json_answer,
     unauthenticated_answer,
 )
+from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import RecordBlob
 

@@ -15,7 +15,6 @@ from aiohttp import WSMsgType, web
 
 from tacit.base.errors import TacitError
 from tacit.base.websocket import text_frame
-from tacit.hub import operations
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.http import (
     Unauthenticated,
@@ -26,12 +25,13 @@ from tacit.hub.doors.http import (
 )
 from tacit.hub.host.ports import SessionPorts
 from tacit.hub.host.protocol import Conversation
+from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied
 from tacit.ledger.principal import PrincipalKind, kind_of
 
 if TYPE_CHECKING:
-    from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
+    from tacit.hub.people.credentials import Credential
 
 _encode: Final = msgspec.json.Encoder().encode
 REVOKED_CODE: Final = 4001

@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.hub import operations
 from tacit.hub.live import Follower
+from tacit.hub.operations import room as operations
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tacit.hub import requests
-    from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.hub.live import Outlet
+    from tacit.hub.operations import requests
+    from tacit.hub.people.credentials import Credential
     from tacit.ledger.cursor import Selection
     from tacit.ledger.io.reader import Page
 

@@ -15,21 +15,22 @@ from aiohttp import hdrs, web
 from tacit.base.errors import Refused, TacitError
 from tacit.base.io.calling import as_called
 from tacit.base.io.http_runner import leaving, proved
-from tacit.hub import browsers, operations
-from tacit.hub.caller import Caller, reading_for
+from tacit.hub.bounds.caller import Caller, reading_for
+from tacit.hub.bounds.door_turns import LARGE_BYTES
 from tacit.hub.config import is_loopback
-from tacit.hub.door_turns import LARGE_BYTES
 from tacit.hub.doors.answers import failure, status_of
 from tacit.hub.doors.body import is_small, whole
+from tacit.hub.operations import room as operations
+from tacit.hub.people import browsers
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import reason_and_place
 
 if TYPE_CHECKING:
     from aiohttp.typedefs import Middleware
 
-    from tacit.hub.credentials import Credential
     from tacit.hub.doors.routes import Operation
     from tacit.hub.hub import Hub
+    from tacit.hub.people.credentials import Credential
 
 JSON: Final = "application/json"
 _encode: Final = msgspec.json.Encoder().encode

@@ -18,7 +18,7 @@ from tacit.base.errors import TacitError, Unavailable
 from tacit.base.install_hint import install_hint
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
-from tacit.hub.caller import caller, reading_for
+from tacit.hub.bounds.caller import caller, reading_for
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.requests import Request
 
-    from tacit.bridges.mcp.agent_door import AgentCaller
     from tacit.bridges.mcp.port import ToolCaller
+    from tacit.hub.beside import AgentCaller
     from tacit.hub.hub import Hub
 
 CALLER: Final = "tacit.caller"
@@ -130,8 +130,8 @@ class McpDoor:
     def _made(self, name: str) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from tacit.bridges.mcp.io.agent_server import agent_server
         from tacit.bridges.mcp.io.server import room_server
+        from tacit.hub.beside import agent_server
 
         clock = self._hub.store.options.clock
         return StreamableHTTPSessionManager(

@@ -10,18 +10,18 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
-from tacit.hub import operations
-from tacit.hub.crew import code_digest
+from tacit.hub.agents.crew import code_digest
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.http import error_answer, json_answer
-from tacit.hub.node_codec import AgentInvited, RedeemCode
+from tacit.hub.nodes.codec import AgentInvited, RedeemCode
+from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied, missing
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from tacit.hub.hub import Hub
-    from tacit.hub.node_codec import Finding
+    from tacit.hub.nodes.codec import Finding
 
 MOST_BYTES = 4096
 """Nobody unknown is listened to for longer than a code takes."""

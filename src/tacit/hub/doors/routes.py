@@ -6,16 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import (
-    agent_operations,
-    browsers,
-    crew_operations,
-    operations,
-    requests,
-    status,
-    steering,
-    timeline,
-)
+from tacit.hub.operations import agent as agent_operations
+from tacit.hub.operations import crew as crew_operations
+from tacit.hub.operations import requests, status, steering, timeline
+from tacit.hub.operations import room as operations
+from tacit.hub.people import browsers
 
 if TYPE_CHECKING:
     import msgspec

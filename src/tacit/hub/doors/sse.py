@@ -10,7 +10,6 @@ import msgspec
 from aiohttp import web
 
 from tacit.base.errors import TacitError
-from tacit.hub import requests
 from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import (
     Unauthenticated,
@@ -20,12 +19,13 @@ from tacit.hub.doors.http import (
     typed,
     unauthenticated_answer,
 )
+from tacit.hub.operations import requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.hub.hub import Hub
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
 GRACE_SECONDS: Final = 10.0

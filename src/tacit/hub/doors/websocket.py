@@ -17,9 +17,8 @@ from tacit.base.io.http_runner import drained
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
-from tacit.hub import browsers, operations, requests, views
-from tacit.hub.caller import reading_for
-from tacit.hub.door_turns import LARGE_BYTES
+from tacit.hub.bounds.caller import reading_for
+from tacit.hub.bounds.door_turns import LARGE_BYTES
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import (
@@ -32,16 +31,19 @@ from tacit.hub.doors.http import (
     unauthenticated_answer,
 )
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
+from tacit.hub.operations import requests, views
+from tacit.hub.operations import room as operations
+from tacit.hub.people import browsers
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.commands import Append, Committed, Duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.hub.live import Follower
-    from tacit.ledger.ports import StoredEvent
+    from tacit.hub.people.credentials import Credential
+    from tacit.ledger.stored_event import StoredEvent
 
 METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
     **{operation.name: (operation.params, operation.run) for operation in OPERATIONS},

@@ -20,17 +20,17 @@ from tacit.attention.state import records
 from tacit.attention.state.records import submitted
 from tacit.base.errors import TacitError
 from tacit.c2a.activity import MOST_ITEMS, Activity, ActivityWanted
-from tacit.hub.node_codec import ShowTurns, TurnsFound
+from tacit.hub.nodes.codec import ShowTurns, TurnsFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.host import Host
     from tacit.hub.host.links import Link
-    from tacit.hub.inquiries import Inquiries
+    from tacit.hub.nodes.inquiries import Inquiries
+    from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.stored_event import StoredEvent
 
 ANSWER_WITHIN: Final = 5.0
 """Seconds that a harness has to show a record."""

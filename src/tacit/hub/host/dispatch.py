@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
     from tacit.c2a.messages import Delivered
-    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
+    from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.state import Group

@@ -35,7 +35,7 @@ from tacit.attention.state.work import AgentStatus, Lives, SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
-from tacit.hub.caller import for_the_house
+from tacit.hub.bounds.caller import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
     from tacit.attention.commands import AuthorContinued, Effect, TimersRun
     from tacit.c2a.notifications import Work
-    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
-    from tacit.hub.node_codec import Here
+    from tacit.hub.nodes.codec import Here
+    from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.activities import Activities
     from tacit.hub.host.host import Host
     from tacit.hub.host.tools import Tools
+    from tacit.hub.store.async_ledger import AsyncLedger
 
 
 @dataclass(frozen=True, slots=True)

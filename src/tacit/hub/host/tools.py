@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.attention.commands import ToolAnswer
     from tacit.attention.send.tools import EphemeralWords
     from tacit.c2a.signals import AgreedSignals
-    from tacit.hub.async_ledger import AsyncLedger
+    from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.io.reader import Reader
 
 READING: Final = frozenset(

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.ledger.io.audience_index import AudienceIndex
     from tacit.ledger.io.blobs import BlobFolder
-    from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.ports import Lookup
     from tacit.ledger.redaction import Remains
+    from tacit.ledger.stored_event import StoredEvent
 
 _QUOTING: Final = """
 SELECT pos FROM events

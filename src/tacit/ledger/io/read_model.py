@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.base import ids
 from tacit.base.moment import Moment
@@ -22,7 +22,7 @@ from tacit.ledger.io.audience_index import (
 )
 from tacit.ledger.io.rows import ADDRESSABLE, messages_before, one
 from tacit.ledger.io.schema import SHIFT
-from tacit.ledger.ports import Blob, Earlier, StoredEvent
+from tacit.ledger.ports import Blob, Earlier
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.ledger.io.writer import Writer
     from tacit.ledger.projection import Facts, Mark
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 # In the order in which a flush writes: a duty must be there before it can be done.
 INSERTS: Final = {
@@ -438,12 +438,25 @@ class Glance:
         return self._model.submission(self._number, by, client_id)
 
 
+class Sources(Protocol):
+    """Where a view belongs: the model of all groups, and who may read what in another one."""
+
+    @property
+    def model(self) -> ReadModel:
+        """The look-ups of the open batch."""
+        ...
+
+    def require_source(self, group_id: str, event_id: str, reader: str) -> None:
+        """Refuses unless it is an event that `reader` may read, in any group."""
+        ...
+
+
 class View(Glance):
     """All of one group's look-ups for the rules (the `Lookup` port), on the writer's model."""
 
     __slots__ = ("_writer",)
 
-    def __init__(self, writer: Writer, number: int) -> None:
+    def __init__(self, writer: Sources, number: int) -> None:
         super().__init__(writer.model, number)
         self._writer = writer
 
@@ -479,7 +492,7 @@ class View(Glance):
 class Views(dict[int, View]):
     """The views of a writer's groups, by number, each made when it is first asked for."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Sources) -> None:
         super().__init__()
         self._writer = writer
 

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
     from tacit.ledger.cursor import Selection
     from tacit.ledger.io.salvage import Salvage
-    from tacit.ledger.ports import Blob, StoredEvent
+    from tacit.ledger.ports import Blob
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 T = TypeVar("T")
 CHUNK: Final = 256

@@ -6,7 +6,7 @@ same step, so that what is rebuilt or caught up equals what was written live.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -16,15 +16,37 @@ from tacit.ledger.envelope import decode
 from tacit.ledger.projection import body_of, project
 
 if TYPE_CHECKING:
+    from tacit.base.moment import Moment
     from tacit.ledger.envelope import Event
-    from tacit.ledger.io.writer import Writer
-    from tacit.ledger.ports import JournalEntry, Lookup, StoredEvent
+    from tacit.ledger.ports import JournalEntry, Lookup
     from tacit.ledger.projection import Facts
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
+
+
+class RefoldingWriter(Protocol):
+    """The step of the writer that an event of the past goes through."""
+
+    def take(
+        self,
+        entry: JournalEntry,
+        event_id: str,
+        by: str,
+        at: Moment,
+        data: dict[str, Any],
+        group: Group,
+        facts: Facts,
+    ) -> StoredEvent:
+        """Stage one event's consequences."""
+        ...
+
+    def fold(self, group: Group, found: StoredEvent, at: Moment) -> None:
+        """Let the engine move past an event."""
+        ...
 
 
 def refold(
-    writer: Writer, group: Group, entry: JournalEntry, view: Lookup
+    writer: RefoldingWriter, group: Group, entry: JournalEntry, view: Lookup
 ) -> tuple[Event, Facts, StoredEvent]:
     """Take one event of the past; what it said, what follows from it, and how it is stored."""
     try:

@@ -8,8 +8,8 @@ import msgspec
 
 from tacit.base import ids
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
-from tacit.ledger.ports import StoredEvent
 from tacit.ledger.principal import USER
+from tacit.ledger.stored_event import StoredEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
+    from tacit.ledger.stored_event import StoredEvent
 
 SHOWN: Final = (
     "chat.message",

@@ -78,13 +78,14 @@ from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
-from tacit.ledger.io.read_model import ReadModel, Views, require_part, require_readable
+from tacit.ledger.io.read_model import ReadModel, View, Views, require_part, require_readable
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
-from tacit.ledger.ports import JournalEntry, NotCurrent, Stale, StoredEvent, TooLarge
+from tacit.ledger.ports import JournalEntry, NotCurrent, Stale, TooLarge
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.state import Group
+from tacit.ledger.stored_event import StoredEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +96,6 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, HubRecord, Outcome
     from tacit.ledger.engine import Engine
-    from tacit.ledger.io.read_model import View
     from tacit.ledger.ports import Journal, Missed
     from tacit.ledger.projection import Mark
     from tacit.ledger.submission import Submission

@@ -14,8 +14,8 @@ from tacit.base.errors import Refused
 from tacit.base.io.jetstream.connection import NatsConnection, Patience
 from tacit.base.io.jetstream.lease import Holder, Lease
 from tacit.base.nats_access import to_servers
-from tacit.hub.config import StreamPlan
-from tacit.hub.stream_access import access_of
+from tacit.base.stream_plan import StreamPlan
+from tacit.hub.stream.access import access_of
 from tacit.ledger.io.jetstream.stream import JetStream
 from tests.cli.conftest import shell  # noqa: F401 - a fixture
 from tests.ledger.io.jetstream.accounts import Operator

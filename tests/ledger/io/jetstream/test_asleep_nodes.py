@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.hub.config import StreamPlan
-from tacit.hub.wakefulness import AWAKE_SECONDS
+from tacit.base.stream_plan import StreamPlan
+from tacit.hub.store.wakefulness import AWAKE_SECONDS
 from tacit.ledger.commands import LetRest
 from tests.hub.room import Room, running
 from tests.ledger.io.jetstream.servers import new_name

@@ -14,10 +14,11 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.jetstream.safety import wanted_config
 from tacit.base.nats_access import to_servers
-from tacit.hub.caller import Caller
-from tacit.hub.config import BackupPlan, HubConfig, Limits, StreamPlan
+from tacit.base.stream_plan import StreamPlan
+from tacit.hub.bounds.caller import Caller
+from tacit.hub.config import BackupPlan, HubConfig, Limits
 from tacit.hub.hub import Hub
-from tacit.hub.metrics import STREAM
+from tacit.hub.telemetry.metrics import STREAM
 from tests.hub.room import WAIT, running
 from tests.hub.test_turns import endless, read_as
 from tests.hub.test_turns import until as until_so

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND
-from tacit.hub.config import StreamPlan
+from tacit.base.stream_plan import StreamPlan
 from tests.hub.c2a.stage import Agent, Stage, staged
 from tests.hub.c2a.test_people import Receiver
 from tests.hub.room import WAIT, Socket

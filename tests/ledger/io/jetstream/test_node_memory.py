@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.base.stream_plan import StreamPlan
 from tacit.c2a.activity import Activity
-from tacit.hub.config import StreamPlan
 from tacit.hub.host import activities
 from tests.hub.c2a.test_activity import MARK, heard, heard_before_typing, update
 from tests.hub.room import running

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.hub.config import StreamPlan
+from tacit.base.stream_plan import StreamPlan
 from tests.hub.room import WAIT, Room, running
 from tests.ledger.io.jetstream.servers import new_name
 from tests.ledger.io.jetstream.test_cache import proof

@@ -12,12 +12,13 @@ import pytest
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
+from tacit.base.stream_plan import StreamPlan
 from tacit.client import AgentSession
-from tacit.hub.config import HubConfig, StreamPlan
+from tacit.hub.config import HubConfig
 from tacit.hub.hub import Hub
-from tacit.hub.stream_codec import GiveUp
-from tacit.hub.stream_link import StreamLink
-from tacit.hub.stream_process import StreamWriter
+from tacit.hub.stream.codec import GiveUp
+from tacit.hub.stream.link import StreamLink
+from tacit.hub.stream.process import StreamWriter
 from tacit.ledger.commands import HUB
 from tests.hub.room import WAIT, Room, running
 from tests.ledger.io.jetstream.servers import new_name

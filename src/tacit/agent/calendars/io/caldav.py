@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.calendars.multistatus import Collection
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 LARGEST_ANSWER: Final = 16 * 2**20
 _PATIENCE: Final = aiohttp.ClientTimeout(total=20, connect=10)

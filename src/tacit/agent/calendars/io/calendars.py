@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.calendars.port import Source
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 
 class Calendars:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.agent.calendars.busy import Busy
-    from tacit.agent.spans import Span
+    from tacit.base.spans import Span
 
 
 def opened(

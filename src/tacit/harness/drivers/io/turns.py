@@ -42,7 +42,6 @@ from tacit.harness.prices import estimated
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.harness.drivers.io.passing import Passing
     from tacit.harness.drivers.port import Failure, TurnFile
 
 _GRACE: Final = 2.0
@@ -239,6 +238,18 @@ class Backend(Protocol):
         ...
 
 
+class PassingPlace(Protocol):
+    """Where a turn runs that is forgotten: a backend whose folder is there only while the turn is."""
+
+    async def backend(self) -> Backend:
+        """The backend in an empty folder. `Unavailable` when what lies there cannot be removed."""
+        ...
+
+    async def forget(self) -> None:
+        """End the agent, and remove all that it wrote."""
+        ...
+
+
 @dataclass(slots=True)
 class AudienceSession:
     """One audience's backend, and what it was last opened with."""
@@ -273,7 +284,7 @@ class SessionDriver:
         room: Backend,
         private: Callable[[str], Backend] | None = None,
         workplace: Callable[[str], str | None] = lambda _audience: None,
-        passing: Passing | None = None,
+        passing: PassingPlace | None = None,
     ) -> None:
         self._room = AudienceSession(room)
         self._private = private

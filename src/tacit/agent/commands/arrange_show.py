@@ -1,0 +1,281 @@
+"""How the personal agent's questions, threads and receipts read at a terminal.
+
+Words of a counterpart are shown as quotations, and never as ours. Each question
+ends with the command that answers it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.base.commands.quotation import LONGEST as LONGEST_QUOTE
+from tacit.base.commands.quotation import clean, label, quoted
+from tacit.base.commands.terminal import bold, styled
+from tacit.base.quoting import shown
+
+if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
+
+LONGEST: Final = 600
+TITLES: Final = {
+    "consent": "May this go to",
+    "checkpoint": "A proposal, with",
+    "escalation": "No way forward by itself, with",
+    "first_contact": "Somebody new writes:",
+    "promotion": "Three times you said yes, to",
+    "scope": "It is to be about something else, with",
+    "failure": "Something was left behind, with",
+    "space_invite": "Into a shared space invites you",
+    "space_write": "May this be known in a shared space to",
+    "space_member": "New in a shared space of yours:",
+}
+BASES: Final = {
+    "user_approved": "you said yes",
+    "user_preauthorised": "always allowed",
+    "space": "you wrote it into a shared space",
+}
+"""What allowed a disclosure, in words."""
+_SLOT: Final = re.compile(r"(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)/(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)")
+_UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
+
+
+def plain(value: object) -> str:
+    """A value in one line that drives no terminal."""
+    return shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), LONGEST)
+
+
+def value_text(value: Any) -> str:
+    """A shared value as a person would write it."""
+    match value:
+        case {"date": str(day), "time": str(hours), **rest} if not rest:
+            return f"{_day(day)} {_hours(hours)}"
+        case {"agent": str(name), "status": str(status)}:
+            return f"{who(name)} ({plain(status).replace('_', ' ')})"
+        case []:
+            return "none"
+        case {"blocked": []}:
+            return "nothing is in the way"
+        case {"blocked": list()}:
+            return f"not {value_text(cast('Fields', value)['blocked'])}"[:LONGEST]
+        case {"windows": list()}:
+            listed = cast("list[Fields]", cast("Fields", value)["windows"])
+            return "; ".join(_window(one) for one in listed)[:LONGEST]
+        case list():
+            return ", ".join(value_text(one) for one in cast("list[Any]", value))[:LONGEST]
+        case str():
+            return _hours(value)
+        case _:
+            return plain(value)
+
+
+def _window(one: Fields) -> str:
+    """A window of a group: when, for how many, and without whom."""
+    missing = [who(name).partition("@")[0] for name in one.get("missing") or ()]
+    without = f", without {', '.join(missing)}" if missing else ""
+    return f"{plain(one.get('window'))} for {plain(one.get('available_count'))}{without}"
+
+
+def _day(text: str) -> str:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return plain(text)
+    return f"{day:%a} {day.day} {day:%b}"
+
+
+def _hours(text: str) -> str:
+    """`18:00+00:00/21:00+00:00` as `18:00-21:00 +00:00`; whatever else stays as it is."""
+    found = _SLOT.fullmatch(text)
+    if found is None:
+        return plain(text)
+    zone, other = text[5 : text.index("/")], text[text.index("/") + 6 :]
+    return f"{found[1]}-{found[2]} {zone}" if zone == other else f"{found[1]} {zone} - {found[2]} {other}"
+
+
+def who(address: str) -> str:
+    """An address without what all addresses have."""
+    return plain(address).removeprefix("agent:")
+
+
+def when(at: str) -> str:
+    """A moment in local time."""
+    return f"{datetime.fromisoformat(at).astimezone():%d %b %H:%M}"
+
+
+def question(one: Fields) -> list[str]:
+    """A question, with how it is answered."""
+    kind, question_id = one["kind"], one["question_id"]
+    lines = [f"{bold(TITLES.get(kind, str(kind)))} {styled(who(one['counterpart']), 'cyan')}"]
+    for field in one["fields"]:
+        known = "; ".join(value_text(value) for value in field["values"])
+        lines.append(f"  {label(field['field'])}: {known or styled('your agent does not know it', 'yellow')}")
+        reason = (
+            plain(field["reason"]) if field.get("own") else f"{_name(one)} says {quoted(field['reason'])}"
+        )
+        lines.append(styled(f"    {field['priority']}: {reason}", "dim"))
+    if one["proposal"]:
+        lines += _proposal(one["proposal"])
+    about = cast("Fields", one.get("about") or {})
+    for name, value in about.items():
+        if name == "remembered":
+            lines += [f"  {line}" for line in remembered(_name(one), cast("list[Fields]", value))]
+        elif name not in _UNSAID and value:
+            lines.append(f"  {name.replace('_', ' ')}: {_said(value)}")
+    if kind == "escalation":
+        # A group's are our own agent's: whoever takes part has not written them.
+        theirs = 0 if about.get("group") else len(one["choices"]) - 2
+        lines += [
+            f"  {number}: {quoted(choice) if number < theirs else choice}"
+            for number, choice in enumerate(one["choices"])
+        ]
+    command = styled(f"tacit agent answer {question_id}", "green")
+    return [*lines, f"  {command} {_answer(one)}", ""]
+
+
+def remembered(name: str, found: list[Fields]) -> list[str]:
+    """What a proposal rests on that was not said in its thread: from whom it is, and since when."""
+    return [
+        f"from memory, {label(one['field'])}: {quoted(value_text(one['value']))}"
+        f" ({'you noted it' if one['told_by'] == 'you' else f'as {name} told'}, {when(one['since'])})"
+        for one in found
+    ]
+
+
+def _said(value: object) -> str:
+    return quoted(value) if isinstance(value, str) else clean(value)[:LONGEST_QUOTE]
+
+
+def _name(one: Fields) -> str:
+    return who(one["counterpart"]).partition("@")[0]
+
+
+def offer(details: Fields) -> str:
+    """What a yes to a proposal confirms: its day and hours, then the rest; not what somebody says of it."""
+    day, hours = details.get("date"), details.get("time")
+    zone = details.get("timezone") if hours and not _SLOT.fullmatch(str(hours)) else None
+    when = " ".join(
+        one
+        for one in (
+            _day(str(day)) if day else "",
+            _hours(str(hours)) if hours else "",
+            label(zone) if zone else "",
+        )
+        if one
+    )
+    rest = [
+        f"{label(name.replace('_', ' '))}: {value_text(value)}"
+        for name, value in details.items()
+        if name not in {"date", "time", "timezone"} and value
+    ]
+    return "; ".join(one for one in (when, *rest) if one)
+
+
+def _proposal(proposal: Fields) -> list[str]:
+    by = "your agent" if proposal.get("by") == "us" else "their agent"
+    what = offer(proposal.get("details") or {})
+    lines = [f"  {bold(what)}"] if what else []
+    lines += _not_as_asked(proposal)
+    lines.append(f"  {by}: {quoted(proposal.get('summary') or '')}")
+    for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
+        instead = offer(other.get("details") or {})
+        lines.append(f"  --alternative {number}: {instead} {quoted(other.get('summary') or '')}")
+        lines += _not_as_asked(other)
+    for action in cast("list[Fields]", proposal.get("actions") or []):
+        ours = action["executor"] == "us"
+        line = f"  then {label(action['action'])}, by {'your agent' if ours else 'theirs'}"
+        if ours and not action["reversible"]:
+            ticked = shlex.quote(label(action.get("tick") or action["action"]))
+            line += styled(f"; it cannot be undone: --tick {ticked}", "red")
+        lines.append(line)
+    return lines
+
+
+def _not_as_asked(offered: Fields) -> list[str]:
+    """What of it is not as the owner asked."""
+    return [
+        styled(f"    {plain(one)}", "yellow") for one in cast("list[str]", offered.get("not_as_asked") or [])
+    ]
+
+
+def _answer(one: Fields) -> str:
+    match one["kind"]:
+        case "consent":
+            given = [
+                # Somebody else may have named the field, and this line is made to be pasted into a shell.
+                f"--share {shlex.quote(label(field['field']))}" + ("" if field["values"] else "=VALUE")
+                for field in one["fields"]
+            ]
+            return " ".join(given) + "  (or --decline FIELD, --decline-all)"
+        case "checkpoint":
+            return "--confirm  (or --counter FIELD=VALUE, --excuse again|leave, --refuse)"
+        case "escalation":
+            return "--choose N"
+        case "promotion":
+            return "--confirm  (share it from now on; or --dismiss)"
+        case "failure":
+            return "--dismiss  (once you have seen to it)"
+        case _:
+            return "--confirm  (or --refuse)"
+
+
+def thread_line(one: Fields) -> str:
+    """A thread in one line."""
+    flags = styled(f"  {', '.join(one['flags'])}", "yellow") if one["flags"] else ""
+    state = styled(f"{one['state'].lower():<12}", _colour(one["state"]))
+    return f"{one['thread_id']}  {state} {plain(one['summary'])}, with {who(one['with'])}{flags}"
+
+
+def _colour(state: str) -> str:
+    if state == "COMPLETED":
+        return "green"
+    return "red" if state in {"DECLINED", "FAILED", "EXPIRED", "STALLED"} else "cyan"
+
+
+def thread(found: Fields) -> list[str]:
+    """Everything about a thread that a person wants to read."""
+    state = styled(found["state"].lower(), _colour(found["state"]))
+    reason = f" ({found['closed_reason']})" if found["closed_reason"] else ""
+    lines = [
+        f"{bold(plain(found['intent'].get('summary', '')))}",
+        f"  {found['thread_id']}, {state}{reason}"
+        + (styled(f"  {', '.join(found['flags'])}", "yellow") if found["flags"] else ""),
+        f"  with {', '.join(who(one) for one in found['participants'][1:])}; {found['turns']} turns",
+    ]
+    if found["shared"]:
+        lines.append(f"  you told: {', '.join(map(label, found['shared']))}")
+    if found["received"]:
+        told = [f"{plain(name)} {value_text(value)}" for name, value in found["received"].items()]
+        lines.append(f"  they told: {'; '.join(told)}")
+    if found["outstanding"]:
+        lines.append(f"  still open: {', '.join(map(label, found['outstanding']))}")
+    for one in found["history"]:
+        arrow = "→" if one["side"] == "us" else "←"
+        lines.append(f"  {when(one['at'])} {arrow} {plain(one['type'])}")
+    for one in found["actions"]:
+        by = "your agent" if one["executor"] == "us" else "their agent"
+        lines.append(f"  {plain(one['action'])} by {by}: {one['status']}")
+    cost = found["cost"]
+    if cost["calls"]:
+        tokens = cost["input_tokens"] + cost["output_tokens"]
+        lines.append(f"  models: {cost['calls']} answers, {tokens} tokens, ${cost['usd']:.4f}")
+    return lines
+
+
+def disclosures(found: list[Fields]) -> list[str]:
+    """Receipts: who got what, when, and what allowed it."""
+    lines: list[str] = []
+    for one in found:
+        allowed = BASES.get(one["basis"], str(one["basis"]))
+        value = value_text(one["value"]) if one["value"] is not None else styled("forgotten", "dim")
+        at, name = styled(when(one["at"]), "dim"), bold(label(one["field"]))
+        lines.append(f"{at}  {who(one['to'])}  {name}: {value}  {styled(allowed, 'dim')}")
+    return lines
+
+
+def excluded(found: list[list[Any]]) -> list[str]:
+    """What stood against each option."""
+    return [f"{value_text(what)}: {plain(reason)}" for what, reason in found]

@@ -1,0 +1,1 @@
+"""What waits for the owner, at a terminal: cards of questions, in lines or on a whole screen."""

@@ -1,0 +1,1 @@
+"""The personal agent's tools for programs of its owner, over MCP."""

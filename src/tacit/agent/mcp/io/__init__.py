@@ -1,0 +1,1 @@
+"""The SDK's server, and standard input and output."""

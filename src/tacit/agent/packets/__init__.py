@@ -1,1 +1,0 @@
-"""What agents say to each other: packets, their types and the forms of their values."""

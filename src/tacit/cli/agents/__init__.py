@@ -1,0 +1,1 @@
+"""Commands that let agents into rooms, run them and look after them."""

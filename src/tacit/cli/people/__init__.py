@@ -1,0 +1,1 @@
+"""Commands about groups and who is in them."""

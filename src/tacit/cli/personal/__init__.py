@@ -1,0 +1,1 @@
+"""A personal agent in a room: what the room lends it, contributed to `tacit agent`."""

@@ -1,0 +1,1 @@
+"""What one caller may take, and whose turn it is."""

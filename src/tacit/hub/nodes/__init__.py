@@ -1,0 +1,1 @@
+"""What the nodes of one ledger say to each other."""

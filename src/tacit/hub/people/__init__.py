@@ -1,0 +1,1 @@
+"""Who a caller is, and who is there."""

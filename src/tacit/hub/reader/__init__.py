@@ -1,0 +1,1 @@
+"""Readers in processes of their own, and what they can answer."""

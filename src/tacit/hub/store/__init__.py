@@ -1,0 +1,1 @@
+"""The ledger as the hub's loop sees it."""

@@ -1,0 +1,1 @@
+"""How the hub stands: health, metrics, logs."""

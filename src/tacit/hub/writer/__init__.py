@@ -1,0 +1,1 @@
+"""The way to a writer in a process of its own."""
