@@ -106,7 +106,7 @@ def test_the_wheel_holds_schemas_vectors_and_the_skill_and_imports(tmp_path):
         str(ROOT),
     ]
     subprocess.run(words, check=True, capture_output=True, timeout=250)
-    (wheel,) = tmp_path.glob("tacit-*.whl")
+    (wheel,) = tmp_path.glob("tacit_room-*.whl")
     with zipfile.ZipFile(wheel) as opened:
         names = set(opened.namelist())
         opened.extractall(tmp_path / "site")

@@ -18,7 +18,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 import pytest
-from tacit.agent.post.io.store import AgentStore
+from tacit.a2acp.post.io.store import AgentStore
 from tools.distributions import ROOT, distributions
 
 from tacit.base.errors import Corrupt

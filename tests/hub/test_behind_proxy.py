@@ -145,11 +145,15 @@ async def test_the_owners_link_has_the_public_name(tmp_path: Path) -> None:
         assert made["public_url"] + made["path"] == f"{PUBLIC}/#sign-in={made['code']}"
 
 
-def test_the_unit_is_one_that_systemd_reads() -> None:
+def test_the_unit_is_one_that_systemd_reads(tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("this machine has no systemd-analyze")
+    text = (DEPLOY / "tacit.service").read_text()
+    unit = tmp_path / "tacit.service"
+    # Nothing is installed there on a machine that tests; what is asked is whether the rest is read.
+    unit.write_text(text.replace("ExecStart=/opt/tacit/bin/tacit ", "ExecStart=/bin/true "))
     done = subprocess.run(
-        ["systemd-analyze", "verify", DEPLOY / "tacit.service"],
+        ["systemd-analyze", "verify", unit],
         capture_output=True,
         text=True,
         check=False,
