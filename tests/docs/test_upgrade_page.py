@@ -18,9 +18,9 @@ from inspect import isawaitable
 from pathlib import Path
 
 import pytest
-from tacit.a2acp.post.io.store import AgentStore
 from tools.distributions import ROOT, distributions
 
+from tacit.a2acp.post.io.store import AgentStore
 from tacit.base.errors import Corrupt
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment
