@@ -15,14 +15,19 @@ setup-test: $(VENV)/.ready-test
 
 setup-check: $(VENV)/.ready-check
 
-$(VENV)/.ready: locks/run.txt pyproject.toml
+# Each stands on some of those before it.
+PACKAGES := core clowl c2a a2acp agent room
+PROJECTS := $(PACKAGES:%=packages/%/pyproject.toml)
+
+$(VENV)/.ready: locks/run.txt $(PROJECTS)
 	@sh tools/venv.sh "$(PYTHON)" "$(VENV)"
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/run.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(PACKAGES:%=-e packages/%)
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready locks/test.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/test.txt
+	$(PY) -m tools.places
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test locks/check.txt
@@ -38,17 +43,10 @@ system-test:
 	@sh tools/system.sh openssl chromium
 
 PYTEST = $(PY) -m pytest -n $(JOBS) -m "not soak" --durations=20 --durations-min=5
-# The tests of each package; `make test PKG=clowl` runs these alone.
-TESTS_core := tests/base tests/ledger
-TESTS_clowl := tests/language
-TESTS_c2a := tests/c2a tests/attention
-TESTS_a2acp := tests/wire tests/seal tests/relay tests/a2acp
-TESTS_agent := tests/agent
-TESTS_room := tests/bridges tests/cli tests/client tests/harness tests/hub tests/web
-
+# `make test PKG=clowl` runs the tests of one package alone.
 ifdef PKG
 test: setup-test
-	$(PYTEST) --tier test $(or $(TESTS_$(PKG)),$(error PKG is core, clowl, c2a, a2acp, agent or room)) $(ARGS)
+	$(PYTEST) --tier test $(or $(filter packages/$(PKG)/tests,$(PACKAGES:%=packages/%/tests)),$(error PKG is one of $(PACKAGES))) $(ARGS)
 else
 test: setup-check
 	@sh tools/system.sh openssl
@@ -69,19 +67,19 @@ proof: setup-test system-test read-proof
 	$(PYTEST) --tier proof $(ARGS)
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.
-QUICK := tests/base tests/c2a tests/language tests/wire tests/seal tests/attention tests/harness/test_conduct.py \
-  tests/harness/test_question.py tests/harness/test_work.py tests/harness/test_prompt.py tests/harness/test_silence.py tests/ledger/test_rules.py \
-  tests/ledger/test_routing.py tests/ledger/test_values.py tests/hub/test_writer_transports.py
+QUICK := packages/clowl/tests packages/core/tests/base packages/c2a/tests packages/a2acp/tests/wire packages/a2acp/tests/seal \
+  $(addprefix packages/core/tests/ledger/,test_rules.py test_routing.py test_values.py) packages/room/tests/hub/test_writer_transports.py \
+  $(addprefix packages/room/tests/harness/,test_conduct.py test_question.py test_work.py test_prompt.py test_silence.py)
 quick: setup-test
-	$(PY) -m pytest -n $(JOBS) -m "not soak" $(QUICK) --ignore tests/attention/io $(ARGS)
+	$(PY) -m pytest -n $(JOBS) -m "not soak" $(QUICK) --ignore packages/c2a/tests/attention/io $(ARGS)
 
 check: setup-check
-	$(VENV)/bin/ruff format --check --quiet src tests tools bench fuzz
-	$(VENV)/bin/ruff check --quiet src tests tools bench fuzz
-	$(VENV)/bin/basedpyright --level error src
+	$(VENV)/bin/ruff format --check --quiet packages tests tools bench fuzz conftest.py
+	$(VENV)/bin/ruff check --quiet packages tests tools bench fuzz conftest.py
+	$(VENV)/bin/basedpyright --level error
 	$(VENV)/bin/lint-imports --no-logo
-	$(PY) tools/circles.py
-	$(PY) tools/sizes.py
+	$(PY) -m tools.circles
+	$(PY) -m tools.sizes
 	$(PY) -m tools.name_check
 	$(PY) -m tools.news --check
 	$(PY) -m tools.spec_check
@@ -90,7 +88,7 @@ check: setup-check
 	$(PY) -m tools.openapi_check
 	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
-	$(VENV)/bin/skillsaw lint skills
+	$(VENV)/bin/skillsaw lint packages/agent/src/tacit/agent/skills
 
 # Which code of the product each row's tests run: the whole suite once, under a recorder; writes spec/executed.json.
 reach: setup-test system-test
@@ -178,13 +176,17 @@ docs: setup
 # Needs `uv`. What a lock has already stays as it is; delete the file to take the newest of everything.
 UV ?= $(VENV)/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-  --no-emit-find-links --no-header --no-annotate
+  --no-emit-find-links --no-header --no-annotate $(PACKAGES:%=--no-emit-package tacit-%)
+# Our own packages in place, these with extras.
+OWN = printf '%s\n' $(PACKAGES:%=./packages/%) $(1)
+WITH_MCP := './packages/agent[mcp]' './packages/room[agent,mcp,post]'
+WITH_TESTS := $(WITH_MCP) './packages/agent[inbox,keyring,nudge]' './packages/clowl[otel,tokens]' './packages/room[drivers,scale]'
 lock:
-	$(COMPILE) --extra mcp pyproject.toml tools/build.in -o locks/run.txt
-	$(COMPILE) --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
-	$(COMPILE) --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
-	$(COMPILE) --extra mcp --extra scale -c locks/test.txt pyproject.toml tools/build.in -o locks/scale.txt
-	$(COMPILE) --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
+	$(call OWN,$(WITH_MCP)) | $(COMPILE) - tools/build.in -o locks/run.txt
+	$(call OWN,$(WITH_TESTS)) | $(COMPILE) --group test -c locks/run.txt - tools/build.in -o locks/test.txt
+	$(call OWN,$(WITH_TESTS)) | $(COMPILE) --group test --group check -c locks/test.txt - tools/build.in -o locks/check.txt
+	$(call OWN,$(WITH_MCP) './packages/room[scale]') | $(COMPILE) -c locks/test.txt - tools/build.in -o locks/scale.txt
+	$(call OWN,$(WITH_MCP)) | $(COMPILE) --group bench -c locks/check.txt - tools/build.in -o locks/bench.txt
 	$(COMPILE) --no-deps tools/soak.in -o locks/soak.txt
 
 # Wheels, sdists, their bill of materials and sums, in dist/: of the commit that is checked out, tried on each Python.

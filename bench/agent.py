@@ -29,22 +29,23 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
 from bench import agent_groups, agent_leaks, agent_memory, agent_minds, agent_scan, agent_spaces
 from bench.agent_mcp import mcp_calls
-from tests.agent.arrangements import pair
-from tests.agent_support import Person, cleared
-from tests.relay_support import Relay
-
 from tacit.a2acp.packets import packet
 from tacit.agent.engine import answering, asking, considering, turns
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
+from tacit.agent.io import wishes
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import Journal
 from tacit.agent.threads import records
 from tacit.agent.threads.state import US
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
+from tests.agent.arrangements import pair
+from tests.agent_support import Person, cleared
+from tests.relay_support import Relay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -194,7 +195,10 @@ async def _decisions(folder: pathlib.Path, count: int) -> dict[str, Any]:
             await append(layer, said, at, **values)
 
         anna.journal.append = noted  # type: ignore[method-assign]
-        goals = [await anna.goal(f"dinner with ben on {DAYS[number % 6]} evening") for number in range(count)]
+        goals = [
+            await wishes.goal(anna, f"dinner with ben on {DAYS[number % 6]} evening")
+            for number in range(count)
+        ]
         journals = [_journal(folder / name) for name in ("bare", "together")]
         done = 0
         for first in range(0, count, max(1, count // ROUNDS)):

@@ -15,10 +15,9 @@ import random
 import re
 from typing import TYPE_CHECKING, Any
 
+from tacit.agent.brain.port import READ_REQUEST, WRITE_PROPOSAL
 from tests.agent.engine.desk import Desks, begun, desks
 from tests.agent.scripted import Kept, Scripted, honest, minded
-
-from tacit.agent.brain.port import READ_REQUEST, WRITE_PROPOSAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,13 +12,12 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.agent_support import Person
-from tests.relay_support import Relay
-
 from tacit.agent import Agent
 from tacit.agent.io import calls, door
 from tacit.agent.threads import records
 from tacit.base.io import agent_socket as socket
+from tests.agent_support import Person
+from tests.relay_support import Relay
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -15,9 +15,6 @@ import time
 from typing import Any
 
 import msgspec
-from tests.agent.memory.dinners import dinners, pair
-from tests.agent_support import Person
-from tests.relay_support import Relay
 
 from tacit.a2acp.packets import packet
 from tacit.a2acp.threads.states import Cause
@@ -26,6 +23,9 @@ from tacit.agent.io.agent import Agent
 from tacit.agent.memory.relationship import Episode, Known, Relationship
 from tacit.agent.threads import records
 from tacit.agent.threads.memory_records import LEARNED
+from tests.agent.memory.dinners import dinners, pair
+from tests.agent_support import Person
+from tests.relay_support import Relay
 
 
 def counted() -> dict[str, Any]:

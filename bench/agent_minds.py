@@ -15,17 +15,16 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.base.language_model import Prompt
+from tacit.harness.io.minds import DriverModels
+from tacit.harness.minds import thought
+from tacit.harness.prices import BYTES_PER_TOKEN
 from tests.agent.arrangements import pair
 from tests.agent.scenarios.test_drivers_as_minds import choose, dinner, minded
 from tests.harness.drivers.rigs import RIGS, RecordingWatch
 from tests.harness.io.test_minds import KEYS, definition
 from tests.model_server import Arranger, ModelServer, Say
 from tests.model_server.replies import Tokens
-
-from tacit.base.language_model import Prompt
-from tacit.harness.io.minds import DriverModels
-from tacit.harness.minds import thought
-from tacit.harness.prices import BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
     from tests.model_server import Seen

@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.web.agent_stage import AgentStage  # noqa: E402
-from tests.web.stage import chromium  # noqa: E402
-
 from tacit.a2acp.packets import packet  # noqa: E402
 from tacit.agent.engine import consenting  # noqa: E402
 from tacit.agent.negotiation.goal import Need  # noqa: E402
 from tacit.agent.threads import records  # noqa: E402
+from tests.web.agent_stage import AgentStage  # noqa: E402
+from tests.web.stage import chromium  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

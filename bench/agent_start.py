@@ -14,13 +14,13 @@ import time
 from typing import Self
 
 import msgspec
-from bench.relay import Served
-from tests.agent_support import cleared
 
+from bench.relay import Served
 from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.seal import identity, primitives, session, x3dh
+from tests.agent_support import cleared
 
 BODY = {
     "intent": {"category": "scheduling", "summary": "dinner", "urgency": "low"},

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import chatlog
-
 from tacit.attention import Agent, Decision, Person, Roster, decide
 from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.knock import knock_of

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.chatlog import BEGINS, Room, aims, days_of, listeners, person_id, read_log
-
 from tacit.attention.decide.decide import entry_of, situation_in
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.read import bursts

@@ -17,10 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from tacit.harness.drivers.port import StandingInstructions
 from tests.harness.drivers.rigs import RIGS, RULES, RecordingWatch, offspring, turn
 from tests.model_server import Held, ModelServer, Say
-
-from tacit.harness.drivers.port import StandingInstructions
 
 
 def resident(pids) -> float:

@@ -25,7 +25,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.attention import START, busy_roster, event_of, generated
-
 from tacit.attention import decide
 from tacit.attention.decide.delivery import delivered
 from tacit.attention.settings import DEFAULTS

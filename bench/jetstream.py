@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
 from tacit.base.shipping import Tracking
 from tacit.ledger.commands import Append, Committed
@@ -25,6 +24,7 @@ from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.shipment import Part, Shipment
 from tacit.ledger.submission import Submission
+from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
 if TYPE_CHECKING:
     from collections.abc import Callable

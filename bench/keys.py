@@ -29,7 +29,6 @@ from typing import Any, Final
 
 from bench.spine.machine import describe
 from bench.spine.processes import CACHE, ROOT
-
 from tacit.a2acp.post.io import rollback
 from tacit.a2acp.post.io.secret_columns import SecretColumns
 from tacit.a2acp.post.io.store import FILE, AgentStore, Myself

@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 import msgspec
 import uvloop
+
 from bench.loud_hostile import ATTACKS, LEDGER_EVENTS
 from bench.readers import HubProcess
 from bench.spine.machine import describe
 from bench.spine.plan import percentile
 from bench.spine.processes import RunningHub, scratch, started
 from bench.spine.wire import WebSocket, masked, websocket
-
 from tacit.c2a.negotiation import CAPABILITIES
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from typing import Any, Final
 import msgspec
 import uvloop
 from aiohttp import WSMsgType, web
+
 from bench.spine.bare_server import EVENT
 from bench.spine.processes import raise_open_files
-
 from tacit.base.io.sqlite import Checkpointer, connect
 
 MOST_BYTES: Final = 64 * 1024 * 1024

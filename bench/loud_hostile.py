@@ -18,6 +18,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 import uvloop
+
 from bench.spine.wire import masked
 
 if TYPE_CHECKING:

@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import uvloop
+
 from bench.jetstream import TEXT
 from bench.spine.appends import IN_FLIGHT, Appender, press
 from bench.spine.latency import Pace, follow
 from bench.spine.machine import describe
 from bench.spine.plan import Plan, in_turn, middle, ratio
 from bench.spine.processes import RunningHub, cpu_seconds, hub, raise_open_files, scratch
-from tests.ledger.io.jetstream.servers import new_name, one, opened, three
-
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.system import SystemEntropy
@@ -39,15 +38,15 @@ from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.store import Options
 from tacit.ledger.submission import Submission
+from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from tests.ledger.io.jetstream.servers import Server
-
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.io.store import Store
+    from tests.ledger.io.jetstream.servers import Server
 
 CLIENTS: Final = 8
 AT_DOORS: Final = 6

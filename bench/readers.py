@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
+
 from bench.spine.machine import describe
 
 ROOT: Final = Path(__file__).resolve().parent.parent

@@ -459,7 +459,7 @@ class Mailbox:
 async def compare(seconds: float, rounds: int) -> dict:
     """Everything turn about, and the medians of the rounds' ratios."""
     if find_spec("wormhole_mailbox_server") is None:
-        raise SystemExit("the comparison needs magic-wormhole-mailbox-server: pip install -e '.[bench]'")
+        raise SystemExit("the comparison needs magic-wormhole-mailbox-server: make bench-relay")
     turns: list[dict[str, float]] = []
     async with aiohttp.ClientSession() as http:
         servers = {

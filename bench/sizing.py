@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 import uvloop
+
 from bench.nodes import Servers, load_on, nodes, say, with_actors
 from bench.sizing_costs import commits, measured
 from bench.sizing_model import (

@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import aiohttp
 import msgspec
+
 from bench.nodes import Servers, connected, fill, load_on, nodes, with_actors
 from bench.sizing_model import Costs
 from bench.spine.appends import press
 from bench.spine.processes import RunningHub, cpu_seconds, resident, websocket
-from tests.ledger.io.jetstream.servers import new_name, one, opened
-
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.state.work import SessionLife
 from tacit.base.io.system import SystemEntropy
@@ -37,6 +36,7 @@ from tacit.hub.nodes.neighbours import Neighbours
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
 from tacit.ledger.io.store import Options
+from tests.ledger.io.jetstream.servers import new_name, one, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

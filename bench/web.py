@@ -19,9 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.web.stage import HubProcess, chromium, fill  # noqa: E402
-
 from tacit.base.io.built_page import built_files  # noqa: E402
+from tests.web.stage import HubProcess, chromium, fill  # noqa: E402
 
 FRAMES = """() => {
   const times = [];

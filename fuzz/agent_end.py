@@ -15,15 +15,15 @@ from types import SimpleNamespace
 
 import aiohttp
 import msgspec
-from fuzz import frame_grammar
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from tests.agent.post.session_model import Agent, Clock, MemoryRelay, Sealed, altered
 
+from fuzz import frame_grammar
 from tacit.a2acp.post.io.relay_connection import RelayConnection, Superseded
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.wire import envelope, frames
 from tacit.wire.encoding import b64
+from tests.a2acp.post.session_model import Agent, Clock, MemoryRelay, Sealed, altered
 
 EXPECTED = (PeerFault, Unavailable, Refused)
 

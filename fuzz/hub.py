@@ -1,7 +1,7 @@
 """Fuzz the hub's doors: random bytes and near-valid requests over HTTP, WebSocket and MCP, and as a stranger.
 
 Two outcomes only: taken, or a documented error and nothing appended. `python -m fuzz.hub --seconds 60`.
-The test suite runs a short, seeded stretch of the same (tests/hub/test_fuzz.py).
+The test suite runs a short, seeded stretch of the same (packages/room/tests/hub/test_fuzz.py).
 """
 
 from __future__ import annotations

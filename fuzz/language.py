@@ -19,8 +19,6 @@ from hypothesis import strategies as st
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.language.cast import author, text_of, vectors  # noqa: E402
-
 from tacit.language import (  # noqa: E402
     Invalid,
     Lifecycle,
@@ -40,6 +38,7 @@ from tacit.language.semantic import Handles, complete  # noqa: E402
 from tacit.language.trace_data import chronicle_value  # noqa: E402
 from tacit.language.trace_html import page  # noqa: E402
 from tacit.language.trace_text import chronicle_lines, mermaid  # noqa: E402
+from tests.language.cast import author, text_of, vectors  # noqa: E402
 
 TEXTS = [text_of(vector) for kind in ("valid", "invalid") for vector in vectors(kind)]
 FRAGMENTS = [

@@ -5,7 +5,7 @@
 Whatever arrives is taken, or refused with a documented error; the relay lives on; nothing is stored that its
 sender did not sign and was not told of. The agent's end hears the same grammar from a relay that lies
 (`fuzz/agent_end.py`). Hypothesis shrinks what it finds. The test suite runs a short stretch
-of the same (tests/relay/test_fuzz.py).
+of the same (packages/a2acp/tests/relay/test_fuzz.py).
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ sys.path.insert(0, str(ROOT))
 
 from fuzz import frame_grammar  # noqa: E402
 from fuzz.agent_end import fuzz_agent  # noqa: E402
-from tests.relay_support import PATIENCE, Relay  # noqa: E402
-
 from tacit.base.errors import PeerFault  # noqa: E402
 from tacit.relay.io import registry  # noqa: E402
 from tacit.relay.io.federation_http import ACCEPTED, OVERFLOW  # noqa: E402
@@ -36,6 +34,7 @@ from tacit.relay.settings import MINUTE, Limits  # noqa: E402
 from tacit.seal import http_signature, primitives  # noqa: E402
 from tacit.wire import codes, envelope, frames, records  # noqa: E402
 from tacit.wire.encoding import b64, canonical, unb64  # noqa: E402
+from tests.relay_support import PATIENCE, Relay  # noqa: E402
 
 FRAGMENTS = [
     b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"NaN", b"-0", b"1e999", b"-1", b"0.5",

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.cli.typed import Started, typed
+from tests.typed import Started, typed
 
 RELAY = "relay"
 AGENT = "agent"

@@ -61,7 +61,7 @@ def free_port() -> int:
 
 
 def _stream_of(folder: Path):
-    """The same suite on the other store: `TACIT_TEST_NATS=nats://127.0.0.1:4222 pytest tests/relay`."""
+    """The same suite on the other store: `TACIT_TEST_NATS=nats://127.0.0.1:4222 pytest packages/a2acp/tests/relay`."""
     url = os.environ.get("TACIT_TEST_NATS")
     if not url:
         return None

@@ -1,4 +1,4 @@
-"""Writes docs/schemas/a2acp/ from the table of packet types: a JSON Schema for each type, as received and as sent.
+"""Writes the published schemas from the table of packet types: a JSON Schema for each type, as received and as sent.
 
 python tools/a2acp_schemas.py           write them
 python tools/a2acp_schemas.py --check   exit 1 if one is stale
@@ -7,14 +7,13 @@ python tools/a2acp_schemas.py --check   exit 1 if one is stale
 from __future__ import annotations
 
 import json
-import pathlib
 import sys
 
+from tacit.a2acp.io.data import schemas
 from tacit.a2acp.packets.published import json_schema
 from tacit.a2acp.packets.schemas import TYPES
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "schemas" / "a2acp"
+FOLDER = schemas()
 
 
 def files() -> dict[str, str]:

@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, Page  # noqa: E402
-from tests.web.agent_stage import AgentStage  # noqa: E402
-from tests.web.stage import chromium  # noqa: E402
 
 from tacit.agent.engine.answering import Answer  # noqa: E402
+from tests.web.agent_stage import AgentStage  # noqa: E402
+from tests.web.stage import chromium  # noqa: E402
 
 WIDE = {"viewport": {"width": 1180, "height": 860}}
 PHONE = {

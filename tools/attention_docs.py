@@ -44,7 +44,6 @@ from tests.attention.corpus import (  # noqa: E402
     scores,
     silenced,
 )
-
 from tools import conversation_pictures  # noqa: E402
 
 PAGE = ROOT / "docs" / "attention.md"
@@ -103,7 +102,7 @@ BY_MODE = [
 INTRO = """\
 # Attention
 
-<!-- Made by tools/attention_docs.py from the tables in src/tacit/attention; do not edit by hand. -->
+<!-- Made by tools/attention_docs.py from the tables in packages/c2a/src/tacit/attention; do not edit by hand. -->
 
 In a room of people and agents, being able to see a message is no reason to answer it. For every event and
 every agent the hub decides three things, apart from each other:
@@ -310,13 +309,13 @@ def sending() -> list[str]:
 LANGUAGES_INTRO: Final = """\
 # Languages
 
-<!-- Made by tools/attention_docs.py from tests/attention/corpus; do not edit by hand. -->
+<!-- Made by tools/attention_docs.py from packages/c2a/tests/attention/corpus; do not edit by hand. -->
 
-What a message wants is read in ten languages, each of which is one file of `src/tacit/attention/read/languages`. A
+What a message wants is read in ten languages, each of which is one file of `packages/c2a/src/tacit/attention/read/languages`. A
 section of it lists phrases, one a line; `<name>` puts in a part of that name, and parts `before`, `after` and `people`
 say what may stand around a clause that is an order. Texts are read in lower case and without
 accents, with the marks of ASCII whatever their width or script: a full-width or Arabic question mark is one like any other. To
-add a language, add its file, and its lines to `tests/attention/corpus/languages`.
+add a language, add its file, and its lines to `packages/c2a/tests/attention/corpus/languages`.
 
 | section | a text that holds it |
 |---|---|

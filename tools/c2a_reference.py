@@ -131,7 +131,7 @@ def page() -> str:
         [
             "# C2A reference",
             "",
-            "<!-- Made by tools/c2a_reference.py from the tables in src/tacit/attention and src/tacit/c2a; do not edit by hand. -->",
+            "<!-- Made by tools/c2a_reference.py from the tables of packages/c2a; do not edit by hand. -->",
             "",
             f"Versions: {', '.join(VERSIONS)}. How to use all this: [c2a.md](../c2a.md).",
             "",

@@ -2,7 +2,7 @@
 
 python -m tools.distributions FOLDER   the wheels of the files as they stand here: what an image installs
 
-A distribution is a `pyproject.toml` with a `[project]`: the one at the root, and those of `packages/*/`.
+Each package is a distribution, described in its own `packages/*/pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+from tools.places import ROOT, projects
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 BUILDER: Final = "hatchling"
 _MINOR: Final = re.compile(r"Programming Language :: Python :: (3\.\d+)")
 
@@ -31,12 +35,14 @@ class Distribution:
     folder: Path
     licence: str
     requires: tuple[str, ...]
-    extras: tuple[str, ...]
-    """What its extras need beyond that."""
+    extras: Mapping[str, tuple[str, ...]] = field(hash=False)
+    """What each of its extras needs beyond that."""
     pythons: tuple[str, ...]
     """The versions of Python that it declares: "3.11", …"""
     checks: tuple[str, ...]
     """Lines for `sh` that prove an installation of it alone."""
+    checks_with: Mapping[str, tuple[str, ...]] = field(hash=False)
+    """By extra: lines that prove an installation of it with this extra."""
 
     @property
     def stem(self) -> str:
@@ -50,30 +56,29 @@ def canonical(name: str) -> str:
 
 
 def distributions(root: Path) -> list[Distribution]:
-    """Those that this folder holds, the root's first."""
-    projects = [root / "pyproject.toml", *sorted(root.glob("packages/*/pyproject.toml"))]
-    return [
-        _described(path, tomllib.loads(path.read_text(encoding="utf-8")))
-        for path in projects
-        if path.exists() and "project" in tomllib.loads(path.read_text(encoding="utf-8"))
-    ]
+    """Those of a checkout, or of what an sdist unpacks to."""
+    return [_described(path, tomllib.loads(path.read_text(encoding="utf-8"))) for path in projects(root)]
 
 
 def _described(path: Path, document: dict[str, Any]) -> Distribution:
-    project = document["project"]
-    extras = project.get("optional-dependencies", {})
+    project, ours = document["project"], document.get("tool", {}).get("tacit", {})
     return Distribution(
         name=project["name"],
         version=project["version"],
         folder=path.parent,
         licence=project["license"],
         requires=tuple(project.get("dependencies", ())),
-        extras=tuple(need for name in sorted(extras) for need in extras[name]),
+        extras=_by_extra(project.get("optional-dependencies", {})),
         pythons=tuple(
             match[1] for line in project.get("classifiers", ()) if (match := _MINOR.fullmatch(line))
         ),
-        checks=tuple(document.get("tool", {}).get("tacit", {}).get("release-checks", ())),
+        checks=tuple(ours.get("release-checks", ())),
+        checks_with=_by_extra(ours.get("release-checks-with", {})),
     )
+
+
+def _by_extra(table: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {canonical(extra): tuple(table[extra]) for extra in sorted(table)}
 
 
 def require_pinned_builder(lock: Path) -> None:

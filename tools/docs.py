@@ -1,6 +1,6 @@
-"""Reference pages, made from the tables that the code itself uses.
+"""Reference pages, and the page's table of signals, made from the tables that the code itself uses.
 
-python tools/docs.py           write docs/reference/
+python tools/docs.py           write docs/reference/ and web/src/state/signals_table.ts
 python tools/docs.py --check   fail when a page is stale, or a page links to nothing
 """
 
@@ -10,19 +10,22 @@ import inspect
 import itertools
 import re
 import sys
-from pathlib import Path
+from typing import Any, get_args
 
 import click
+import msgspec
 
 from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.a2acp.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.agent.commands.arrange_show import TITLES
 from tacit.agent.io.notices import NOTICES
+from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.commands.lazy import Lazy
+from tacit.base.commands.main import tacit
 from tacit.base.connections import SocketLimits
 from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
-from tacit.cli.main import COMMANDS, tacit
+from tacit.c2a.signals import SIGNALS as C2A_SIGNALS
 from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.hub.config import Limits as HubLimits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
@@ -31,8 +34,8 @@ from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind
 from tacit.relay.settings import DAY, HOUR, MINUTE
 from tacit.relay.settings import Limits as RelayLimits
+from tools.places import ROOT, pages
 
-ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Made by tools/docs.py; edit the tables in the code instead. -->\n"
 FOLLOW = (
     "| `follow` | ws; SSE: `GET …/events` with `Accept: text/event-stream` | as `events` | `{subscription}`, "
@@ -153,11 +156,34 @@ def cli_page() -> str:
     """The help of every command."""
     context = click.Context(tacit, info_name="tacit", help_option_names=["-h", "--help"])
     lines = [NOTE, "# The command line", ""]
-    for name in COMMANDS:
+    for name in tacit.list_commands(context):
         command = tacit.get_command(context, name)
         if command is not None:
             lines += _help(command, f"tacit {name}", context)
     return "\n".join(lines)
+
+
+def _fields(shape: Any) -> str:
+    """The fields of a request; of several kinds of request, each with its tag."""
+    if not isinstance(shape, type):
+        return "; ".join(
+            f"`{kind.__struct_config__.tag_field}={kind.__struct_config__.tag}` {_fields(kind)}".strip()
+            for kind in get_args(shape)
+        )
+    return " ".join(
+        f"`{field.encode_name}`" if field.required else f"[`{field.encode_name}`]"
+        for field in msgspec.structs.fields(shape)
+    )
+
+
+def _for_the_socket_alone() -> list[str]:
+    shapes = [(operation.here, operation.params) for operation in AGENT_OPERATIONS.values() if operation.here]
+    return [
+        name
+        for here, params in shapes
+        for name in here.__struct_fields__
+        if name not in params.__struct_fields__
+    ]
 
 
 def agent_page() -> str:
@@ -195,6 +221,16 @@ def agent_page() -> str:
     lines += [f"| `{kind}` | {title} … |" for kind, title in TITLES.items()]
     lines += ["", "## Notices", "", "| code | a thread … |", "|---|---|"]
     lines += [f"| `{code}` | {text} |" for code, text in NOTICES.items()]
+    lines += ["", "## What it can be asked", ""]
+    closed = ", ".join(f"`{name}`" for name in _for_the_socket_alone())
+    lines += [
+        f"A field in brackets may be left out; {closed} are for the owner's terminal and programs alone."
+    ]
+    lines += ["", "| operation | what it does | fields | also at |", "|---|---|---|---|"]
+    for operation in AGENT_OPERATIONS.values():
+        doors = [name for name, is_open in (("page", operation.page), ("hub", operation.hub)) if is_open]
+        fields = _fields(operation.here or operation.params)
+        lines.append(f"| `{operation.command}` | {operation.about} | {fields} | {', '.join(doors)} |")
     return "\n".join([*lines, ""])
 
 
@@ -268,7 +304,29 @@ def amount(limits: type, name: str, value: float) -> str:
     return f"{value:,.0f}"
 
 
+def signals_table() -> str:
+    """The signals as the page has them, in TypeScript."""
+    lines = [
+        "// Made by tools/docs.py from packages/c2a/src/tacit/c2a/signals.py; edit the table there instead.",
+        "",
+        "export interface Signal {",
+        "  name: string;",
+        "  glyph: string;",
+        "  meaning: string;",
+        "}",
+        "",
+        "export const SIGNALS: readonly Signal[] = [",
+        *(
+            f'  {{ name: "{signal.name}", glyph: "{signal.glyph}", meaning: "{signal.meaning}" }},'
+            for signal in C2A_SIGNALS.values()
+        ),
+        "];",
+    ]
+    return "\n".join([*lines, ""])
+
+
 PAGES = {
+    "web/src/state/signals_table.ts": signals_table,
     "docs/reference/limits.md": limits_page,
     "docs/reference/agent.md": agent_page,
     "docs/reference/http.md": http_page,
@@ -282,7 +340,7 @@ def broken_links() -> list[str]:
     """Links to files that are not there."""
     return [
         f"{page.relative_to(ROOT)} links to {target}, which is not there"
-        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").glob("*.md")]
+        for page in pages()
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
         if not (page.parent / target).exists()
     ]
@@ -301,7 +359,7 @@ def main() -> int:
         if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != make()
     ]
     faults = stale + broken_links()
-    print("\n".join(faults) or f"{len(PAGES)} reference pages fresh, all links lead somewhere")
+    print("\n".join(faults) or f"{len(PAGES)} files made of tables are fresh, all links lead somewhere")
     return 1 if faults else 0
 
 

@@ -1,7 +1,7 @@
 """What runs under each row: which functions of the product the tests that name the row execute.
 
 python -m tools.executed                       the whole suite (`make reach`); writes spec/executed.json
-python -m tools.executed tests/ledger -n 2     only these tests; the other rows stay as they are
+python -m tools.executed packages/core -n 2    only these tests; the other rows stay as they are
 
 The suite runs once, against a copy of the product (tools/overlay.py) in which every function first sets its byte in a
 file that the test's process and all its children share: a byte survives SIGKILL and costs some 50 ns. Import time
@@ -21,16 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tools import overlay, reach
+from tools.places import ROOT
 from tools.source_tree import Module, definitions, load
 
-from tools import overlay, reach
-
-ROOT: Final = Path(__file__).resolve().parent.parent
 EXECUTED: Final = ROOT / "spec" / "executed.json"
 KEPT: Final = 12
 
 RECORDER: Final = '''\
 import mmap, os, pathlib
+from tools.places import ROOT
 def _shared():
     """The bytes of the nearest ancestor that records; without one, bytes that nobody reads."""
     pid = os.getpid()
@@ -50,7 +50,7 @@ RAN = _shared()
 
 def instrument(folder: Path, package: str = reach.PACKAGE) -> list[str]:
     """Let every function of `folder/package` note that it ran; gives their names, by number."""
-    tree = load(folder, package)
+    tree = load([folder], package)
     marks: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for name, module, function, _ in definitions(tree):

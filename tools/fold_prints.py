@@ -1,6 +1,6 @@
 """Fingerprints of what the folds make of fixed scripts of events, beside the version that they are of.
 
-`tests/ledger/test_fold_versions.py` compares. When a fold's shape or meaning has changed on purpose: raise
+`tests/folds/test_versions.py` compares. When a fold's shape or meaning has changed on purpose: raise
 `VERSION` beside that fold, then write the fingerprints anew with `python -m tools.fold_prints`.
 """
 
@@ -20,8 +20,9 @@ from tacit.base.io.time_service import TimeService
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.folding import folded_by
 from tacit.ledger.io.store import DATABASE
+from tools.places import ROOT
 
-FOLDER = Path(__file__).parent.parent / "tests" / "ledger" / "folded"
+FOLDER = ROOT / "tests" / "folds" / "folded"
 KEPT = FOLDER / "prints.json"
 ENGINES: dict[str, Any] = {"attention": AttentionEngine, "agent": JournalEngine}
 """By the name of the script, up to its first dash: whose folds follow its events."""

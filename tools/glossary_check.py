@@ -13,13 +13,15 @@ import ast
 import re
 import sys
 from collections import defaultdict
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tools.places import ROOT, sources
 from tools.reach import PACKAGE
 from tools.source_tree import DEFS, Tree, load
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 PAGE: Final = "docs/glossary.md"
 _FENCE: Final = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -97,7 +99,7 @@ def faults(root: Path = ROOT, package: str = PACKAGE) -> list[str]:
     page = root / PAGE
     if not page.exists():
         return [f"{PAGE}: there is no such page"]
-    tree = load(root / "src", package)
+    tree = load(sources(root), package)
     said = explained(page.read_text(encoding="utf-8"))
     there = names(tree)
     found = [
@@ -126,7 +128,7 @@ def missing(root: Path = ROOT, package: str = PACKAGE) -> list[str]:
     page = root / PAGE
     said = explained(page.read_text(encoding="utf-8")) if page.exists() else set[str]()
     lines: list[str] = []
-    for room, entries in sorted(nouns(load(root / "src", package)).items()):
+    for room, entries in sorted(nouns(load(sources(root), package)).items()):
         lines.append(f"## {room}")
         lines += [
             f"`{name}` ({module}): {line}"

@@ -1,4 +1,4 @@
-"""Precision and recall of the intent rules on the labelled lines of tests/attention/corpus.
+"""Precision and recall of the intent rules on the labelled lines of packages/c2a/tests/attention/corpus.
 
 python tools/intent_report.py            the table
 python tools/intent_report.py --wrong    also every line that is read otherwise than labelled

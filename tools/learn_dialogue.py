@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench import chatlog
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from bench import chatlog
 from tacit.attention import Agent, Person, Roster, decide
 from tacit.attention.read import grade
 from tacit.attention.read.calls import in_passing
@@ -37,6 +37,7 @@ from tacit.attention.state import records
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.ledger.envelope import Event
+from tools.places import rooms
 
 SEED = 20261118
 UNSEEN, OF = 2, 3
@@ -44,7 +45,7 @@ UNSEEN, OF = 2, 3
 TREES, LEAVES, RATE, FEWEST, CALM = 32, 8, 0.3, 60, 2.0
 IDLE = 0.6
 """What a line counts that the annotation aims at nobody: people left small remarks unlabelled."""
-TABLE = Path(__file__).parent.parent / "src" / "tacit" / "attention" / "read" / "grade_table.py"
+TABLE = rooms()["attention"] / "read" / "grade_table.py"
 
 
 class Rows:

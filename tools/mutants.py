@@ -12,9 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tools.source_tree import DEFS, Def, Module, Tree, is_checking, is_main
-
 from tools import row_ids
+from tools.source_tree import DEFS, Def, Module, Tree, is_checking, is_main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

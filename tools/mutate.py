@@ -40,14 +40,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from tools import executed, overlay, reach, row_ids
+from tools import recorded as recording
 from tools.mutants import Mutant, of_tree
+from tools.places import ROOT, below_source, sources
 from tools.recorded import Recorded, file_of
 from tools.source_tree import load
 
-from tools import executed, overlay, reach, row_ids
-from tools import recorded as recording
-
-ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / ".mutate" / "results.jsonl"
 SURVIVORS: Final = ROOT / "spec" / "survivors.toml"
 PROVED: Final = frozenset({"killed", "killed_by_neighbours", "survived", "no_tests"})
@@ -109,7 +108,11 @@ class Tests:
         # What is cached runs once in a process, and what a helper module of the tests gained is not noted: the tests
         # that stand where the module stands are asked all the same, last.
         beside = _beside(mutant.module)
-        others = {name for name in self.recorded.tests if file_of(name) == beside} - naming - running
+        others = (
+            {name for name in self.recorded.tests if f"/{file_of(name)}".endswith(f"/{beside}")}
+            - naming
+            - running
+        )
         last, cut_last = self._within(others, running, self.near, mutant.module)
         return Plan(chosen, near + last, cut or cut_near or cut_last)
 
@@ -148,7 +151,7 @@ class Tests:
 
 
 def _beside(module: str) -> str:
-    """The test file that stands where a module stands: tests/ledger/io/test_journal.py."""
+    """How the path ends of the test file that stands where a module stands: tests/ledger/io/test_journal.py."""
     _, *rooms, last = module.split(".")
     return "/".join(("tests", *rooms, f"test_{last}.py"))
 
@@ -265,7 +268,7 @@ class Trial:
         return set(tests) <= self.green
 
     def _with(self, mutant: Mutant, tests: list[str]) -> Ending:
-        target = self.made.source / mutant.path.relative_to(self.root / "src")
+        target = self.made.source / below_source(mutant.path, self.root)
         original, times = target.read_bytes(), target.stat()
         target.write_bytes(mutant.applied(original))
         try:
@@ -389,7 +392,7 @@ def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: flo
     out.parent.mkdir(exist_ok=True)
 
     def work(folder: Path) -> None:
-        made = overlay.build(folder, root / "src")
+        made = overlay.build(folder, root)
         overlay.compile_modules(made)
         trial = Trial(made, root, tests, Server(made, root, tests.recorded))
         try:
@@ -456,16 +459,16 @@ def main() -> int:
     parser.add_argument("--at-most", type=float, default=100.0, help="per cent that may survive")
     given = parser.parse_args()
     rows = row_ids.known(ROOT)
-    found = of_tree(load(ROOT / "src", reach.PACKAGE), rows, tied(executed.EXECUTED))
+    mutants = of_tree(load(sources(), reach.PACKAGE), rows, tied(executed.EXECUTED))
     # The sample stays the same, whichever part of it is judged now.
-    sample = choose(found, given.count, given.seed)
+    sample = choose(mutants, given.count, given.seed)
     keys = {mutant.key for mutant in sample}
     judged = {key: line for key, line in results(RESULTS).items() if key in keys}
     chosen = alive(sample, judged, reasons()) if given.again else left(sample, judged)
     chosen = [mutant for mutant in chosen if any(part in mutant.key for part in given.only.split(","))]
     if not given.report:
         print(
-            f"{sum(map(len, found.values()))} mutants in {len(found)} functions; {len(chosen)} to judge",
+            f"{sum(map(len, mutants.values()))} mutants in {len(mutants)} functions; {len(chosen)} to judge",
             flush=True,
         )
         files = frozenset(filter(None, given.ask.split(",")))

@@ -3,6 +3,8 @@
 `tacit` is another project's name on every registry, and a name of ours that is still free there may be somebody's
 tomorrow. So a text names what is in the checkout, a file or an address, and the product asks `install_hint`, which
 alone writes a command that installs. Looked at are the files that people read or that write what they read.
+
+An extra that a text names, `packages/room[mcp]` or `tacit-room[mcp]`, is one that this package has.
 """
 
 from __future__ import annotations
@@ -10,19 +12,25 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-HINT: Final = "src/tacit/base/install_hint.py"
+from tools.distributions import distributions
+from tools.places import PACKAGES, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HINT: Final = "packages/core/src/tacit/base/install_hint.py"
 _LOOKED_AT: Final = (
-    "src", "docs", "deploy", "skills", "web/src", "web/index.html", "bench", "tools", "news", "packages", "locks",
-    "*.md", "Makefile", "pyproject.toml",
+    "docs", "deploy", "web/src", "web/index.html", "bench", "tools", "news", "packages", "locks", "*.md", "Makefile",
+    "pyproject.toml", ":!packages/*/tests/*",
 )  # fmt: skip
+_PRODUCT: Final = re.compile(r"packages/\w+/src/")
 _READ: Final = re.compile(r".*(?:\.(?:py|md|ts|tsx|html|toml|json|yaml|conf|service|in|txt|sh)|file)")
 
-_NAME: Final = r"(?:@tacit/[\w-]+|tacit(?:-(?:room|core|clowl|c2a|a2acp|agent))?(?![\w/@:-]|\.\w))"
+_OURS: Final = "|".join(PACKAGES)
+# Indexes take a dash, a dot and an underscore for the same.
+_NAME: Final = rf"(?:@tacit/[\w-]+|tacit(?:[-_.]+(?:{_OURS}))?(?![\w/@:-]|\.\w))"
 _INSTALLERS: Final = (
     r"(?:pip[\d.]*|pipx|uv pip|uv tool|conda|mamba|npm|pnpm|yarn|bun|poetry|pdm|hatch|brew|apt|apt-get)"
     r"[\s\"',]+(?:[-\w=]+[\s\"',]+)?(?:global\s+)?(?:install|i|add|download|wheel|run|exec|dlx|create)"
@@ -32,6 +40,11 @@ _INSTALLERS: Final = (
 _COMMAND: Final = re.compile(rf"\b(?:{_INSTALLERS})\b[^\n`;&|)]*?(?<![\w./@:#=-]){_NAME}", re.IGNORECASE)
 _WITH_EXTRA: Final = re.compile(r"(?<![\w./-])tacit\[[\w, -]+\]", re.IGNORECASE)
 _REQUIRED: Final = re.compile(r"(?:^|[\"'])tacit *(?:[=~<>!]=|@ |[<>] *\d)", re.MULTILINE | re.IGNORECASE)
+_EXTRAS: Final = re.compile(rf"\b(?:packages/|tacit[-_.]+)({_OURS})\[([\w\s,.-]+)\]", re.IGNORECASE)
+# The checkout itself is no package any more.
+_ROOT: Final = re.compile(
+    r"\binstall\b[^\n`;&|]*?\s(?:-e|--editable)[\s=]+['\"]?\.(?![\w/])(?:\[[\w, -]+\])?"
+)
 _INSTALL: Final = re.compile(r"\b(?:pip3?|pipx|uv|npm)\b[\s\"',]+(?:tool\s+|pip\s+)?install\b")
 
 
@@ -41,13 +54,18 @@ def strangers(text: str) -> list[str]:
     return [match[0] for pattern in (_COMMAND, _WITH_EXTRA, _REQUIRED) for match in pattern.finditer(joined)]
 
 
-def faults(name: str, text: str, extras: frozenset[str]) -> list[str]:
-    """What is wrong in one file."""
+def faults(name: str, text: str, extras: Mapping[str, frozenset[str]]) -> list[str]:
+    """What is wrong in one file; `extras` are those of each package."""
     wrong = [f"{name}: `{place}` is somebody else's" for place in strangers(text)]
-    if name.startswith("src/") and name != HINT and _INSTALL.search(text):
+    if _PRODUCT.match(name) and name != HINT and _INSTALL.search(text):
         wrong.append(f"{name}: a command that installs comes from install_hint alone")
-    named = re.findall(r"-e '?\.\[([\w, -]+)\]", text)
-    wrong += [f"{name}: there is no extra '{extra}'" for extra in named if extra not in extras]
+    wrong += [f"{name}: `{place}` is no package: name one in packages/" for place in _ROOT.findall(text)]
+    wrong += [
+        f"{name}: packages/{package} has no extra '{extra}'"
+        for package, asked in _EXTRAS.findall(text)
+        for extra in re.findall(r"[\w.-]+", asked)
+        if extra not in extras[package.lower()]
+    ]
     return wrong
 
 
@@ -61,8 +79,7 @@ def files() -> list[str]:
 
 def main() -> int:
     """Say which files name what is not ours."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = frozenset(project["optional-dependencies"])
+    extras = {own.folder.name: frozenset(own.extras) for own in distributions(ROOT)}
     paths = [name for name in files() if (ROOT / name).exists()]
     wrong = [fault for name in paths for fault in faults(name, (ROOT / name).read_text("utf-8"), extras)]
     print("\n".join(wrong) or f"{len(paths)} files have nobody install what others own")

@@ -15,7 +15,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.places import ROOT, sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Overlay:
 
     @property
     def source(self) -> Path:
-        """The copy of `src`."""
+        """The copies of all packages, in one."""
         return self.folder / "src"
 
     @property
@@ -42,11 +42,14 @@ class Overlay:
         return {**outside, "PATH": path, "VIRTUAL_ENV": str(self.folder / "venv")}
 
 
-def build(folder: Path, source: Path = ROOT / "src") -> Overlay:
+def build(folder: Path, root: Path = ROOT) -> Overlay:
     """Copy the product and make a Python that prefers the copy."""
     overlay = Overlay(folder)
     # Compiled modules come along: a copy has its original's time, so they hold until a module is changed.
-    shutil.copytree(source, overlay.source, ignore=shutil.ignore_patterns("*.egg-info"))
+    for source in sources(root):
+        shutil.copytree(
+            source, overlay.source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.egg-info")
+        )
     venv.EnvBuilder(symlinks=True).create(folder / "venv")
     # From the path, not from the prefix: a Python of this kind may build another.
     libraries = [path for path in sys.path if path.endswith("site-packages")]

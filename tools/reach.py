@@ -22,15 +22,15 @@ import sys
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tools.places import ROOT, pages, projects, sources
 from tools.source_tree import DEFS, Def, Module, Tree, imported, is_checking, is_main, load, locals_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = "tacit"
 ALLOWED: Final = ROOT / "spec" / "unreached.toml"
 
@@ -385,7 +385,8 @@ class Graph:
                         self._todo.append(Uses(names={target}, public={target}))
 
     def _load(self, name: str) -> None:
-        while name and name not in self.modules:
+        # A namespace above the packages is no module.
+        while name in self.tree.modules and name not in self.modules:
             module = self.tree.modules[name]
             self.modules.add(name)
             reader = Reader(self.tree, module)
@@ -568,10 +569,10 @@ def documented(tree: Tree, pages: Iterable[Path]) -> Uses:
 
 def unreached(root: Path = ROOT, package: str = PACKAGE) -> tuple[list[str], set[str]]:
     """(definitions that nothing reaches, every function and method there is), each as `module:qualname`."""
-    tree = load(root / "src", package)
+    tree = load(sources(root), package)
     graph = Graph(tree)
-    pages = [*sorted((root / "docs").rglob("*.md")), *root.glob("README.md")]
-    graph.reach([scripts(tree, root / "pyproject.toml"), exported(tree), documented(tree, pages)])
+    commands = [scripts(tree, project) for project in projects(root)]
+    graph.reach([*commands, exported(tree), documented(tree, pages(root))])
     dead: list[str] = []
     known: set[str] = set()
     kinds = {other for one in graph.names if one in graph.kinds for other in graph.above(one)}

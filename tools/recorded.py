@@ -1,7 +1,7 @@
 """What each test runs, by test, kept beside the work: how the mutants' tests are chosen.
 
 python -m tools.recorded -n 2                   test files that are new or changed since they were recorded
-python -m tools.recorded -n 2 tests/ledger      only those below these paths
+python -m tools.recorded -n 2 packages/core     only those below these paths
 
 One file, .mutate/ran.json. A test is in it only if it passed, unchanged, when it was recorded. The product may have
 moved since: a function that was renamed is known again once the tests that run it are recorded again (`--anew`).
@@ -13,14 +13,15 @@ import hashlib
 import json
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
-
-from tools.executed import RunOfTest
+from typing import TYPE_CHECKING, Final
 
 from tools import executed
+from tools.executed import RunOfTest
+from tools.places import ROOT, folders_of_tests
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 RAN: Final = ROOT / ".mutate" / "ran.json"
 
 
@@ -86,8 +87,8 @@ def write(recorded: Recorded, path: Path = RAN) -> None:
 
 def texts(root: Path, below: list[str]) -> dict[str, str]:
     """Test files with a digest of their text."""
-    found = sorted((root / "tests").rglob("test_*.py"))
-    names = {str(path.relative_to(root)): path for path in found}
+    modules = [path for folder in folders_of_tests(root) for path in sorted(folder.rglob("test_*.py"))]
+    names = {str(path.relative_to(root)): path for path in modules}
     return {
         name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
         for name, path in names.items()

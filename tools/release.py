@@ -20,9 +20,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tools.distributions import ROOT, Distribution, build, distributions, require_pinned_builder
-
 from tools import install_trial, sbom
+from tools.distributions import ROOT, Distribution, build, distributions, require_pinned_builder
 
 SUMS: Final = "SHA256SUMS"
 REQUIREMENTS: Final = "requirements.txt"

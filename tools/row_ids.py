@@ -17,10 +17,14 @@ import textwrap
 import tokenize
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+from tools import places
+from tools.places import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 WIDTH: Final = 110
 ROW: Final = re.compile(r"\b(?:CCCS|C2A|CLOWL|A2ACP)-\d{3}\b")
 
@@ -241,7 +245,11 @@ def _wrapped(lines: list[str], expand: Expand, room: int) -> list[str]:
 
 def sources(root: Path = ROOT) -> list[Path]:
     """Every Python file of the product and its tests."""
-    return [path for part in ("src", "tests") for path in sorted((root / part).rglob("*.py"))]
+    return [
+        path
+        for folder in [*places.sources(root), *places.folders_of_tests(root)]
+        for path in sorted(folder.rglob("*.py"))
+    ]
 
 
 # These hold short forms on purpose: as examples of what is refused.
@@ -261,7 +269,7 @@ def faults(root: Path = ROOT) -> list[str]:
         found += [
             f"{where}:{line}: write row ids in full: {words}" for line, words in short_forms(text, expand)
         ]
-        if where.parts[0] == "src":
+        if any(path.is_relative_to(folder) for folder in places.sources(root)):
             found += [
                 f"{where}: names {row}, but no such row" for row in sorted(set(ROW.findall(text)) - rows)
             ]

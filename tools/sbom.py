@@ -3,6 +3,9 @@
 A library's hashes are those of the lock: one for each file that may be installed. Its licence and what it needs come
 from its metadata where the pinned version is installed here, as `make setup` has it; a library for other systems alone
 has neither. Nothing is asked of a network. The same commit and environment give the same bytes.
+
+An extra of ours that another of ours asks for is not optional: `tacit-core[http]`, required by the room, makes aiohttp
+a required library.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 _PIN: Final = re.compile(
     r"(?m)^([\w.-]+)==([^\s;]+)(?: ; ([^\n\\]+?))?((?: *\\\n +--hash=sha256:[0-9a-f]{64})*)$"
 )
-_NAME: Final = re.compile(r"[\w.-]+")
+_NEED: Final = re.compile(r"([\w.-]+)\s*(?:\[([^\]]*)\])?")
 _SPACE: Final = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
@@ -61,8 +64,41 @@ def _described(match: re.Match[str]) -> Library:
 
 def names(requirements: Iterable[str]) -> tuple[str, ...]:
     """The names alone, each once."""
-    matches = (_NAME.match(text.strip()) for text in requirements)
-    return tuple(sorted({canonical(match[0]) for match in matches if match}))
+    return tuple(sorted({name_and_extras(text)[0] for text in requirements}))
+
+
+def name_and_extras(requirement: str) -> tuple[str, frozenset[str]]:
+    """What a requirement names: `tacit-core[cli,http]==0.1.0` is `tacit-core` with two extras."""
+    match = _NEED.match(requirement.strip())
+    if match is None:
+        raise SystemExit(f"this is no requirement: {requirement}")
+    return canonical(match[1]), frozenset(
+        canonical(extra) for extra in re.findall(r"[\w.-]+", match[2] or "")
+    )
+
+
+def resolved(ours: Iterable[Distribution], requirements: Iterable[str]) -> set[str]:
+    """The names of what these requirements ask for, and of what our own among them ask for, with their extras."""
+    known = {canonical(own.name): own for own in ours}
+    seen: set[tuple[str, str]] = set()
+    """Each name with an extra, or with none."""
+    waiting = list(requirements)
+    while waiting:
+        name, extras = name_and_extras(waiting.pop())
+        asked = {(name, extra) for extra in ("", *extras)} - seen
+        seen |= asked
+        if (own := known.get(name)) is not None:
+            waiting += [need for _name, extra in asked for need in _needs(own, extra)]
+    return {name for name, _extra in seen}
+
+
+def _needs(own: Distribution, extra: str) -> tuple[str, ...]:
+    """What a distribution of ours asks for, plainly or by an extra."""
+    if not extra:
+        return own.requires
+    if extra not in own.extras:
+        raise SystemExit(f"{own.name} has no extra '{extra}'")
+    return own.extras[extra]
 
 
 def _licence(metadata: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -90,8 +126,9 @@ def reached(pinned: Iterable[Library], roots: Iterable[str]) -> set[str]:
 def scopes(ours: Iterable[Distribution], pinned: Iterable[Library]) -> dict[str, str]:
     """Of each library: `required` by our distributions, `optional` for their extras, `excluded` (it builds them)."""
     pinned, ours = list(pinned), list(ours)
-    plain = reached(pinned, names(need for own in ours for need in own.requires))
-    extra = reached(pinned, names(need for own in ours for need in own.extras))
+    every = [f"{own.name}[{','.join(own.extras)}]" for own in ours]
+    plain = reached(pinned, resolved(ours, (own.name for own in ours)))
+    extra = reached(pinned, resolved(ours, every))
     return {
         library.name: "required"
         if library.name in plain
@@ -108,7 +145,10 @@ def document(ours: Mapping[Distribution, str], pinned: Iterable[Library], epoch:
     known = {canonical(own.name) for own in ours} | {library.name for library in pinned}
     refs = {canonical(own.name): _ref(own.name, own.version) for own in ours}
     refs |= {library.name: _ref(library.name, library.version) for library in pinned}
-    needs = {canonical(own.name): names((*own.requires, *own.extras)) for own in ours}
+    needs = {
+        canonical(own.name): names((*own.requires, *(need for some in own.extras.values() for need in some)))
+        for own in ours
+    }
     needs |= {library.name: library.requires for library in pinned}
     scope = scopes(ours, pinned)
     version = next(iter(ours)).version

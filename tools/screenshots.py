@@ -13,13 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Page  # noqa: E402
-from tests.web.agent import Agent  # noqa: E402
-from tests.web.stage import HubProcess, chromium  # noqa: E402
-from tools.agent_screenshots import take_all  # noqa: E402
 
 from tacit.base.io.system import SystemEntropy  # noqa: E402
 from tacit.base.io.time_service import TimeService  # noqa: E402
 from tacit.language import Author, to_value  # noqa: E402
+from tests.web.agent import Agent  # noqa: E402
+from tests.web.stage import HubProcess, chromium  # noqa: E402
+from tools.agent_screenshots import take_all  # noqa: E402
 
 SHOWN = {"talk-light", "inspector-dark", "phone", "work-light", "permission-phone"}
 WIDE = {"width": 1320, "height": 860}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
@@ -69,11 +69,12 @@ class Tree:
         return None, dotted
 
 
-def load(root: Path, package: str) -> Tree:
-    """Every module below `root/package`."""
+def load(folders: Iterable[Path], package: str) -> Tree:
+    """Every module of a package, parts of which lie below each of these folders."""
     modules: dict[str, Module] = {}
-    for path in sorted((root / package).rglob("*.py")):
-        parts = list(path.relative_to(root).with_suffix("").parts)
+    paths = ((folder, path) for folder in folders for path in sorted((folder / package).rglob("*.py")))
+    for folder, path in paths:
+        parts = list(path.relative_to(folder).with_suffix("").parts)
         is_package = parts[-1] == "__init__"
         name = ".".join(parts[:-1] if is_package else parts)
         module = Module(name, path, ast.parse(path.read_text(encoding="utf-8")), is_package)

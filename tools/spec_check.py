@@ -15,10 +15,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.plugins import tiers
-
 from tools import executed, reach, row_ids
+from tools.places import ROOT, folders_of_tests, rooms
 
-ROOT = Path(__file__).resolve().parent.parent
 ROW = row_ids.ROW
 # A function that more rows run than this proves none of them in particular.
 FEW = 5
@@ -47,10 +46,20 @@ def open_rows(known: dict[str, str]) -> dict[str, str]:
     return found
 
 
+def _of_tests(pattern: str) -> list[Path]:
+    return [path for folder in folders_of_tests() for path in sorted(folder.rglob(pattern))]
+
+
+def _vectors() -> list[Path]:
+    """The vectors that are kept as JSON: beside the tests, or in the package that publishes them."""
+    folders = (ROOT / "tests" / "conformance", rooms()["a2acp"] / "data" / "vectors")
+    return [path for folder in folders for path in sorted(folder.rglob("*.json"))]
+
+
 def named() -> dict[str, list[str]]:
     """Which tests name which rows: in `spec(...)` marks, in tables of cases, and in vectors kept as JSON."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in sorted((ROOT / "tests").rglob("*.py")):
+    for path in _of_tests("*.py"):
         where = str(path.relative_to(ROOT))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and ROW.fullmatch(str(node.value)):
@@ -59,7 +68,7 @@ def named() -> dict[str, list[str]]:
                 for argument in node.args:
                     if isinstance(argument, ast.Constant) and not ROW.fullmatch(str(argument.value)):
                         found[str(argument.value)].append(where)
-    for path in sorted((ROOT / "tests" / "conformance").rglob("*.json")):
+    for path in _vectors():
         for name in ROW.findall(path.read_text(encoding="utf-8")):
             found[name].append(str(path.relative_to(ROOT)))
     return found
@@ -68,9 +77,8 @@ def named() -> dict[str, list[str]]:
 def of_proof_alone(proved: Iterable[str]) -> list[str]:
     """Which rows no test of `make test` names."""
     in_test: set[str] = set()
-    for path in sorted((ROOT / "tests").rglob("*")):
-        if tiers.is_proof(path) or path.suffix not in {".py", ".json"}:
-            continue
+    tried = [path for path in _of_tests("*") if not tiers.is_proof(path) and path.suffix in {".py", ".json"}]
+    for path in [*tried, *_vectors()]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py" and tiers.MARK in text:
             text = _without_proof(text)

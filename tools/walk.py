@@ -2,8 +2,8 @@
 
 Runs a real hub with the demo's agents, sends one message to one of them, and follows every call of the hub, of its
 writer and of the agent's harness (all in this one process) until the prompt is made. Counted are the files entered and
-the hops: calls whose caller stands in another file of the house. `python -m tools.walk [--source DIR]` prints both;
-another checkout's `src` as DIR counts that one in the same way. `--all` prints every hop in its order, with the names
+the hops: calls whose caller stands in another file of the house. `python -m tools.walk [--house DIR]` prints both;
+another checkout as DIR counts that one in the same way. `--all` prints every hop in its order, with the names
 of the two functions.
 """
 
@@ -23,10 +23,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tools.places import ROOT, sources
+
 if TYPE_CHECKING:
     from types import FrameType
 
-ROOT = Path(__file__).resolve().parent.parent
 MESSAGE = "@rio which port does the staging database listen on?"
 PROMPT = "harness/prompt.py"
 QUIET_SECONDS = 0.4
@@ -95,7 +96,7 @@ def _serve(folder: str, report: str) -> None:
     sys.setprofile(walk.profile)
     signal.signal(signal.SIGUSR1, start)
     signal.signal(signal.SIGUSR2, stop)
-    from tacit.cli.main import main
+    from tacit.base.commands.main import main
     from tacit.cli.operation.up import up
 
     # A writer in another process would be out of sight.
@@ -121,8 +122,8 @@ def _asked(process: subprocess.Popen[bytes], report: Path) -> dict[str, Any]:
     return json.loads(report.read_text())
 
 
-def counted(source: Path) -> dict[str, Any]:
-    """Files and hops of one message, in the house below `source`."""
+def counted(house: Path) -> dict[str, Any]:
+    """Files and hops of one message, in a checkout."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "walk.json"
         process = subprocess.Popen(
@@ -133,7 +134,7 @@ def counted(source: Path) -> dict[str, Any]:
                 str(Path(folder) / "data"),
                 str(report),
             ],
-            env={**os.environ, "PYTHONPATH": str(source)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sources(house)))},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
@@ -162,7 +163,7 @@ def counted(source: Path) -> dict[str, Any]:
 def main() -> int:
     """Count, and say where most of it goes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--source", type=Path, default=ROOT / "src")
+    parser.add_argument("--house", type=Path, default=ROOT)
     parser.add_argument("--serve", nargs=2, metavar=("FOLDER", "REPORT"))
     parser.add_argument("--most", type=int, default=12)
     parser.add_argument("--all", action="store_true")
@@ -170,14 +171,14 @@ def main() -> int:
     if given.serve:
         _serve(*given.serve)
         return 0
-    found = counted(given.source.resolve())
-    print(f"files entered: {len(found['files'])}")
-    print(f"hops between files: {sum(count for _, _, count in found['hops'])}")
-    print(f"different ways between two files: {len(found['hops'])}")
-    for a, b, count in found["hops"][: given.most]:
+    walked = counted(given.house.resolve())
+    print(f"files entered: {len(walked['files'])}")
+    print(f"hops between files: {sum(count for _, _, count in walked['hops'])}")
+    print(f"different ways between two files: {len(walked['hops'])}")
+    for a, b, count in walked["hops"][: given.most]:
         print(f"  {count:5}  {a} -> {b}")
     if given.all:
-        print(*found["steps"], sep="\n")
+        print(*walked["steps"], sep="\n")
     return 0
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
-ROOM = ROOT / "src" / "tacit" / "hub" / "doors" / "room"
+PAGE = ROOT / "packages" / "core" / "src" / "tacit" / "base" / "page"
 CONFIGURATION = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts")
 
 
@@ -43,9 +43,9 @@ def differences(kind: str, now: dict[str, str], then: dict[str, str]) -> list[st
 
 def faults() -> list[str]:
     """What does not match the manifest of the last build."""
-    manifest = json.loads((ROOM / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((PAGE / "manifest.json").read_text(encoding="utf-8"))
     sources = digests(WEB, [WEB / name for name in CONFIGURATION] + files(WEB / "src"))
-    built = digests(ROOM, [path for path in files(ROOM) if path.name != "manifest.json"])
+    built = digests(PAGE, [path for path in files(PAGE) if path.name != "manifest.json"])
     return differences("source", sources, manifest["sources"]) + differences(
         "built", built, manifest["built"]
     )
@@ -64,7 +64,7 @@ def rebuilt() -> list[str]:
             env={**os.environ},
         )
         fresh = digests(Path(scratch), files(Path(scratch)))
-    kept = digests(ROOM, [path for path in files(ROOM) if path.name != "manifest.json"])
+    kept = digests(PAGE, [path for path in files(PAGE) if path.name != "manifest.json"])
     return differences("rebuilt", fresh, kept)
 
 
@@ -73,7 +73,7 @@ def main() -> int:
     found = faults() + (rebuilt() if "--rebuild" in sys.argv[1:] else [])
     print("\n".join(found) or "the built web room matches its source")
     if found:
-        print("run `make web` and commit src/tacit/hub/doors/room", file=sys.stderr)
+        print("run `make web` and commit packages/core/src/tacit/base/page", file=sys.stderr)
     return 1 if found else 0
 
 

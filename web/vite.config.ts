@@ -5,7 +5,7 @@ export default defineConfig({
   base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
-    outDir: "../src/tacit/hub/doors/room",
+    outDir: "../packages/core/src/tacit/base/page",
     emptyOutDir: true,
     assetsDir: "assets",
     target: "es2022",

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 import uvloop
+
 from bench.spine import appends, cccc, fanout, growth, latency, memory
 from bench.spine.machine import describe
 from bench.spine.plan import Case, Plan

@@ -13,8 +13,8 @@ import signal
 import msgspec
 import uvloop
 from aiohttp import WSMsgType, web
-from bench.spine.processes import raise_open_files
 
+from bench.spine.processes import raise_open_files
 from tacit.base.websocket import text_frame
 
 EVENT = (

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import apsw
 import uvloop
+
 from bench.spine.bare_server import EVENT
 from bench.spine.texts import ClientIds, messages
-
 from tacit.base import ids
 from tacit.base.io.sqlite import Checkpointer, connect
 from tacit.ledger.io.audience_index import AudienceIndex

@@ -9,9 +9,9 @@ import shutil
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
 from bench.spine.processes import CACHE
 from bench.spine.texts import ClientIds, messages
-
 from tacit.ledger.commands import Append
 from tacit.ledger.io.schema import JOURNAL, OWN, READ_MODEL
 from tacit.ledger.io.store import Options, Store

@@ -13,10 +13,10 @@ from time import perf_counter as now
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
 from bench.spine.filled import ACTORS, filled
 from bench.spine.plan import Case, Plan, Row
 from bench.spine.texts import ClientIds, messages
-
 from tacit.ledger.cursor import Selection
 from tacit.ledger.io.store import DATABASE, Options, Store
 from tacit.ledger.submission import Submission

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import uvloop
-from bench.spine.processes import raise_open_files
 
+from bench.spine.processes import raise_open_files
 from tacit.base.stream_plan import StreamPlan
 from tacit.hub.config import HubConfig, default_writer
 from tacit.hub.server import Server

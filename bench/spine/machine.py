@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import apsw
+
 from bench.spine.processes import cores
 
 LIBRARIES = ("aiohttp", "uvloop", "msgspec", "apsw")

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from bench.spine.wire import WebSocket, websocket
 
+from bench.spine.wire import WebSocket, websocket
 from tacit.hub.config import default_writer
 
 if TYPE_CHECKING:

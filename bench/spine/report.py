@@ -63,10 +63,9 @@ METHOD: Final = """## What is missed or near its limit, and why
 ## How to repeat it
 
 ```console
-$ python -m venv .venv && .venv/bin/pip install -e '.[bench]'
-$ .venv/bin/python -m bench.spine                  # all of it, about fifteen minutes; the first run fills a ledger
-$ .venv/bin/python -m bench.spine --only a,g       # some parts, the others keep their last results
-$ .venv/bin/python -m bench.spine --quick          # a look, saved beside but not into these pages
+$ make bench                      # all of it, about fifteen minutes; the first run fills a ledger
+$ make bench ARGS="--only a,g"    # some parts, the others keep their last results
+$ make bench ARGS=--quick         # a look, saved beside but not into these pages
 ```
 
 Letters: {letters}. `--seconds` sets the length of a round. Raw results are in `bench/results/spine.json`. The

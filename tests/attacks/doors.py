@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import msgspec
-from tests.hub.room import WAIT, Answer, Failed, Room
 
 from tacit.bridges.mcp.tools import tool_named
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.doors.websocket import METHODS
+from tests.hub.room import WAIT, Answer, Failed, Room
 
 if TYPE_CHECKING:
     from tests.hub.room import Socket

@@ -9,10 +9,6 @@ import re
 import aiohttp
 import msgspec
 import pytest
-from tests.agent_support import INTENT, arrived, cleared, people_on
-from tests.processes import RelayProcess
-from tests.relay_support import Bare, Relay, free_port, relay_with, until
-from tests.seal import edwards
 
 from tacit.a2acp.packets.packet import read
 from tacit.a2acp.post.io.post import Post
@@ -25,8 +21,13 @@ from tacit.relay.settings import Limits
 from tacit.seal import identity
 from tacit.wire import envelope, frames, records, version
 from tacit.wire.encoding import b64, canonical, canonical_object, unb64
+from tests.agent_support import INTENT, arrived, cleared, people_on
+from tests.processes import RelayProcess
+from tests.relay_support import Bare, Relay, free_port, relay_with, until
+from tests.seal import edwards
+from tools.places import ROOT, folders_of_tests
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "attacks.md"
+PAGE = ROOT / "docs" / "attacks.md"
 
 
 def test_the_page_names_every_attack():
@@ -38,7 +39,9 @@ def test_the_page_names_every_attack():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
     }
     assert attacks - {"test_the_page_names_every_attack"} <= named
-    everywhere = "\n".join(path.read_text() for path in pathlib.Path(__file__).parents[1].rglob("test_*.py"))
+    everywhere = "\n".join(
+        path.read_text() for folder in folders_of_tests() for path in folder.rglob("test_*.py")
+    )
     assert all(f"def {name}(" in everywhere for name in named)
 
 

@@ -12,6 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+
+from tacit.base.connections import SocketLimits
+from tacit.c2a.negotiation import TOOLS
+from tacit.c2a.notifications import METHODS as NOTIFICATIONS
+from tacit.hub.config import HubConfig, Limits
+from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
+from tacit.hub.doors.websocket import METHODS, OWN_METHODS
+from tacit.hub.host.protocol import REQUESTS
+from tacit.hub.hub import Hub
+from tacit.hub.server import application
 from tests.attacks.doors import (
     ELSEWHERE,
     OPEN,
@@ -34,16 +44,6 @@ from tests.attacks.doors import (
     tool_arguments,
 )
 from tests.hub.room import running
-
-from tacit.base.connections import SocketLimits
-from tacit.c2a.negotiation import TOOLS
-from tacit.c2a.notifications import METHODS as NOTIFICATIONS
-from tacit.hub.config import HubConfig, Limits
-from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
-from tacit.hub.doors.websocket import METHODS, OWN_METHODS
-from tacit.hub.host.protocol import REQUESTS
-from tacit.hub.hub import Hub
-from tacit.hub.server import application
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator

@@ -7,15 +7,15 @@ import json
 
 import aiohttp
 import pytest
-from tests.agent.guests.host import Holder
-from tests.attacks.test_attacks import _memory_of
-from tests.processes import RelayProcess
-from tests.relay_support import free_port
 
 from tacit.a2acp.post.io.post import Post
 from tacit.agent import Agent
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
+from tests.agent.guests.host import Holder
+from tests.attacks.test_attacks import _memory_of
+from tests.processes import RelayProcess
+from tests.relay_support import free_port
 
 MARKER = "gUeSt-mArKeR-51c0de"
 

@@ -11,11 +11,6 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from tests.agent.engine.desk import Desk, begun, desks
-from tests.agent.minds import SECRETS as PROFILE
-from tests.agent.minds import dinner, minds
-from tests.agent.scripted import DINNER, Scripted, honest, minded
-from tests.attacks.test_personal_agent import LEAK, SECRETS, SPELT, tells_nothing, with_secrets
 
 from tacit.a2acp.consent.tiers import DEFAULT, Override
 from tacit.agent.brain.port import WRITE_PROPOSAL
@@ -23,6 +18,11 @@ from tacit.agent.engine import escalating
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.threads import records
+from tests.agent.engine.desk import Desk, begun, desks
+from tests.agent.minds import SECRETS as PROFILE
+from tests.agent.minds import dinner, minds
+from tests.agent.scripted import DINNER, Scripted, honest, minded
+from tests.attacks.test_personal_agent import LEAK, SECRETS, SPELT, tells_nothing, with_secrets
 
 CLAIMS = {
     "permissions": {"shared_fields": list(SECRETS), "consent_level": "user_approved"},

@@ -15,13 +15,14 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.agent.arrangements import pair
 
 from tacit.a2acp.packets.tools import TOOLS
 from tacit.agent.io import calls
 from tacit.agent.mcp import door as agent_door
 from tacit.agent.mcp.io.stdio import OwnCaller
+from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.quoting import words_in
+from tests.agent.arrangements import pair
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,7 +167,7 @@ async def test_the_command_for_programs_reaches_nothing_but_the_listed_tools(tmp
     async with pair(tmp_path) as (_, anna, _ben):
         await anna.ask("dinner with ben on Friday evening")
         (question,) = (await anna.pending())["questions"]
-        for name in [*calls.CALLS, "page_link", "__class__", "program"]:
+        for name in [*AGENT_OPERATIONS, "__class__", "__init__"]:
             outcome = await agent_door.call_tool(
                 OwnCaller(anna), name, {"question_id": question["question_id"]}
             )

@@ -23,8 +23,8 @@ from tacit.hub.config import BackupPlan
 from tacit.hub.people.credentials import Credential, Issued
 from tacit.ledger.commands import SetWebhook
 from tacit.seal.identity import Identity
+from tools.places import modules
 
-SOURCES = Path(__file__).parents[2] / "src" / "tacit"
 SECRET = "swordfish-of-the-seas"
 
 HOLDERS: tuple[Any, ...] = (
@@ -69,7 +69,7 @@ def shown_fields() -> set[str]:
     """The fields of values that are called like a secret and stand in their `repr`."""
     return {
         f"{holder.name}.{part.target.id}"
-        for path in SOURCES.rglob("*.py")
+        for path, _ in modules()
         for holder in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(holder, ast.ClassDef) and _is_value(holder)
         for part in holder.body

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.two_clocks import DAY, START, TwoClocks
-
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
+from tests.two_clocks import DAY, START, TwoClocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

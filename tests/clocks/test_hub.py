@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.clocks.disturbed import OFFSETS, WAYS, World
-from tests.hub.c2a.stage import staged
-from tests.two_clocks import DAY
 
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
+from tests.clocks.disturbed import OFFSETS, WAYS, World
+from tests.hub.c2a.stage import staged
+from tests.two_clocks import DAY
 
 if TYPE_CHECKING:
     from pathlib import Path

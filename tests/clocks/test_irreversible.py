@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
-import tacit
+from tools.places import modules
 
-SOURCE = Path(tacit.__file__).parent
 AGED = re.compile(
     r"(?:DELETE FROM|UPDATE \w+ SET (?:payload|sealed|question)=x'')"
     r"[^;]*?\b(?:at|until|made_at|replaced_at|accepted_at|ended|hour|not_before)\s*<=?\s*(?:\?|:)",
@@ -40,12 +38,8 @@ def texts(node: ast.AST) -> str:
 
 def sources(*words: str) -> list[tuple[str, ast.Module]]:
     """The modules that hold one of these words."""
-    texts = ((path, path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py")))
-    return [
-        (path.relative_to(SOURCE).as_posix(), ast.parse(text))
-        for path, text in texts
-        if any(word in text for word in words)
-    ]
+    texts = ((where, path.read_text("utf-8")) for path, where in modules())
+    return [(where, ast.parse(text)) for where, text in texts if any(word in text for word in words)]
 
 
 def test_whatever_erases_by_age_takes_a_confirmed_time() -> None:

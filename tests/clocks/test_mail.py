@@ -6,13 +6,13 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tacit.a2acp.post.io.post import Post
+from tacit.base.io.system import SystemEntropy
 from tests.agent_support import Person
 from tests.clocks.disturbed import OFFSETS, WAYS, World
 from tests.relay_support import Relay, until
 from tests.two_clocks import DAY
-
-from tacit.a2acp.post.io.post import Post
-from tacit.base.io.system import SystemEntropy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.two_clocks import DAY
 
 from tacit.base.io.time_service import FILE
+from tests.two_clocks import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ MOVED = """
 import sys, time
 off, real = int(sys.argv.pop(1)) * 1000, time.time_ns
 time.time_ns = lambda: real() + off
-from tacit.cli.main import main
+from tacit.base.commands.main import main
 main()
 """
 

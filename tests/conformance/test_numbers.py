@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import tomllib
-from pathlib import Path
 
 import pytest
 
-SPEC = Path(__file__).parents[2] / "spec"
+from tools.places import ROOT
+
+SPEC = ROOT / "spec"
 DAY = 24 * 3600 * 1_000_000
 NUMBERS = [
     ("A2ACP-017", "32 random bytes", "relay.login:CHALLENGE_BYTES", 32),

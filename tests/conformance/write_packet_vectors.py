@@ -1,9 +1,10 @@
 """The packet vectors, written by `python -m tests.conformance.write_packet_vectors`."""
 
 import json
-import pathlib
 
-FOLDER = pathlib.Path(__file__).parent / "vectors" / "a2acp-packets"
+from tacit.a2acp.io import data
+
+FOLDER = data.vectors() / "a2acp-packets"
 ALICE, BOB = "agent:alice@a2acp.io", "agent:bob@a2acp.io"
 HEADER = {
     "protocol": "a2acp/0.2", "packet_id": "pkt_a1b2c3d4", "thread_id": "thr_x9y8z7", "from": ALICE, "to": BOB,

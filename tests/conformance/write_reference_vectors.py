@@ -8,12 +8,12 @@ they were said. Reading a vector needs neither package.
 from __future__ import annotations
 
 import json
-import pathlib
 
+from tacit.a2acp.io import data
 from tacit.seal import x3dh
 from tests.seal.dialogue import BOTH, OURS, REFERENCE, Dialogue, keys_of
 
-FOLDER = pathlib.Path(__file__).parent / "vectors" / "seal-reference"
+FOLDER = data.vectors() / "seal-reference"
 CASES = {
     "initiator-one-time": (OURS, x3dh.ONE_TIME),
     "initiator-last-resort": (OURS, x3dh.LAST_RESORT),

@@ -6,12 +6,12 @@ Each vector holds one sealed body, the keys that open it, and either the payload
 from __future__ import annotations
 
 import json
-import pathlib
 
+from tacit.a2acp.io import data
 from tacit.seal import identity, session, x3dh
 from tests.post_support import ALICE, BOB, Repeatable, fit, people
 
-FOLDER = pathlib.Path(__file__).parent / "vectors" / "seal"
+FOLDER = data.vectors() / "seal"
 
 
 def vectors():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tools.places import ROOT
+
 DRAWS = "bench/spine/plot.py"
 """Needs the library that draws, which only benches install."""
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tacit.base.mcp_configs import CLIENTS
 from tacit.bridges.mcp.tools import OFFERED
-from tests.cli.conftest import TACIT, Shell
 from tests.docs.test_tutorial import ROOT, commands
+from tests.shell import TACIT, Shell
 
 PAGE = "docs/mcp.md"
 CLIENTS_OWN = ("claude ", "codex ", "pip ")

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from tacit.cli.main import tacit
-from tests.cli.conftest import TACIT, Shell
+from tacit.base.commands.main import tacit
+from tests.shell import TACIT, Shell
+from tools.places import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "operate.md"
+PAGE = ROOT / "docs" / "operate.md"
 
 
 def blocks() -> list[tuple[str, str]]:

@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cli.conftest import TACIT, Shell
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.shell import TACIT, Shell
+from tools.places import ROOT
 
 
 def commands(page: str) -> list[str]:

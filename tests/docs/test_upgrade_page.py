@@ -18,23 +18,23 @@ from inspect import isawaitable
 from pathlib import Path
 
 import pytest
-from tools.distributions import ROOT, distributions
 
 from tacit.a2acp.post.io.store import AgentStore
-from tacit.base.errors import Corrupt
+from tacit.base.errors import WrittenByNewer
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment
 from tacit.ledger.io.schema import SCHEMA
 from tacit.ledger.io.store import DATABASE
 from tacit.relay.io.store import RelayStore
-from tests.cli.conftest import TACIT, Shell
-from tools import release
+from tests.shell import TACIT, Shell
+from tools import release, sbom
+from tools.distributions import ROOT, distributions
 
 PAGE = (ROOT / "docs" / "upgrade.md").read_text(encoding="utf-8")
 NEXT = f"""#!{sys.executable}
 from tacit.ledger.io.schema import SCHEMA
 object.__setattr__(SCHEMA, "steps", (*SCHEMA.steps, "CREATE TABLE of_the_next_version (x INTEGER) STRICT"))
-from tacit.cli.main import main
+from tacit.base.commands.main import main
 main()
 """
 
@@ -128,10 +128,25 @@ async def test_a_relay_and_an_agent_refuse_a_newer_folder_in_the_same_words(tmp_
     [path] = tmp_path.glob("*.sqlite")
     with closing(connect(path)) as file:
         file.execute("PRAGMA user_version=99")
-    with pytest.raises(
-        Corrupt, match=r"newer than this program's \d+ \(run a newer release; nothing was changed"
-    ):
+    [shown] = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    with pytest.raises(WrittenByNewer) as caught:
         kind(tmp_path)
+    assert re.sub(r"\d+", "N", str(caught.value)) == re.sub(r"\d+", "N", shown.strip()).replace(
+        DATABASE, path.name
+    )
+
+
+def test_the_page_names_for_each_purpose_the_files_that_this_needs():
+    rows = re.findall(r"(?m)^\| [^|`]+ \| ((?:`tacit_\w+`(?:, )?)+) \|$", PAGE)
+    ours = distributions(ROOT)
+    shown = [set(re.findall(r"tacit_\w+", row)) for row in rows]
+    needed = []
+    for own in ours[1:]:
+        names = sbom.resolved(ours, [own.name])
+        needed.append({each.name.replace("-", "_") for each in ours if each.name in names})
+    assert sorted(map(sorted, shown)) == sorted(map(sorted, needed))
+    [line] = [line for line in lines("shown") if "tacit_core-VERSION" in line]
+    assert set(re.findall(r"\./(tacit_\w+)-VERSION-py3-none-any\.whl", line)) in shown
 
 
 def test_what_is_shown_of_a_release_is_what_a_release_leaves():

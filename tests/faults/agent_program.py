@@ -9,13 +9,12 @@ import asyncio
 import pathlib
 import sys
 
-from tests.agent_support import body, cleared
-
 from tacit.a2acp.post import ordering
 from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
+from tests.agent_support import body, cleared
 
 THREAD = "thr_faults"
 

@@ -15,8 +15,6 @@ import pathlib
 import signal
 import sys
 
-from tests.agent_support import arrived, body, cleared
-
 from tacit.a2acp.post import ordering
 from tacit.a2acp.post.io.outbox import Outbox
 from tacit.a2acp.post.io.post import Post
@@ -25,6 +23,7 @@ from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 from tacit.wire import frames
+from tests.agent_support import arrived, body, cleared
 
 THREAD = "thr_aimed"
 PATIENCE = 60

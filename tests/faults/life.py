@@ -17,14 +17,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from tests.agent.test_on_disk import ledger
-from tests.cli.typed import Started
-from tests.processes import AGENT, RELAY, RelayProcess, certificate, run
-from tests.relay_support import free_port
-
 from tacit.a2acp.threads.states import TERMINAL
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io import agent_socket as socket
+from tests.agent.test_on_disk import ledger
+from tests.processes import AGENT, RELAY, RelayProcess, certificate, run
+from tests.relay_support import free_port
+from tests.typed import Started
 
 if TYPE_CHECKING:
     from pathlib import Path

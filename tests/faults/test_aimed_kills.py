@@ -7,13 +7,13 @@ import signal
 import sys
 
 import pytest
-from tests.agent_support import arrived, people_on
-from tests.relay_support import Relay
 
 from tacit.a2acp.packets.packet import read
 from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
+from tests.agent_support import arrived, people_on
+from tests.relay_support import Relay
 
 
 class Lives:

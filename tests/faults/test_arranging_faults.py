@@ -6,10 +6,6 @@ import asyncio
 import contextlib
 
 import pytest
-from tests.agent.arrangements import MONDAY, pair, registered, share
-from tests.agent.calendars.radicale import USER, RadicaleProcess
-from tests.faults.test_faults import FailingDisk
-from tests.relay_support import Relay, free_port
 
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io.agent import Agent
@@ -17,6 +13,10 @@ from tacit.agent.threads import fold
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, parse_rfc3339
+from tests.agent.arrangements import MONDAY, pair, registered, share
+from tests.agent.calendars.radicale import USER, RadicaleProcess
+from tests.faults.test_faults import FailingDisk
+from tests.relay_support import Relay, free_port
 
 HOUR = 3600 * SECOND
 DINNER = "dinner on Friday evening"

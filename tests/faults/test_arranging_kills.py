@@ -9,12 +9,12 @@ import signal
 import sys
 
 import pytest
+
+from tacit.agent.io.agent import Agent
 from tests.agent.arrangements import registered
 from tests.days import weekday
 from tests.faults.arranging_program import said_to
 from tests.relay_support import Relay
-
-from tacit.agent.io.agent import Agent
 
 
 @contextlib.asynccontextmanager

@@ -10,14 +10,14 @@ import aiohttp
 import apsw
 import pytest
 from aiohttp import web
-from tests.agent_support import Person
-from tests.processes import RelayProcess
-from tests.relay_support import Relay, free_port, relay_with, until
 
 from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.wire import frames
+from tests.agent_support import Person
+from tests.processes import RelayProcess
+from tests.relay_support import Relay, free_port, relay_with, until
 
 
 class Chaos:
@@ -299,9 +299,8 @@ async def test_an_agents_full_disk_loses_nothing_the_relay_keeps_what_was_not_wr
 
 @pytest.mark.spec("A2ACP-207", "A2ACP-208")
 async def test_a_half_open_connection_is_noticed_by_the_missing_pong(tmp_path, monkeypatch):
-    from tests.agent_support import people_on
-
     from tacit.a2acp.post import timing
+    from tests.agent_support import people_on
 
     monkeypatch.setattr(timing, "PONG_SECONDS", 0.3)
     monkeypatch.setattr(timing, "PING_SECONDS", 0.1)

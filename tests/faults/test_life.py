@@ -10,6 +10,7 @@ import os
 import time
 
 import pytest
+
 from tests.faults.life import World
 
 NAMES = ("anna", "bob", "cleo", "dora", "emil", "fred", "gina", "hugo")

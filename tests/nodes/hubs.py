@@ -32,12 +32,12 @@ from tacit.ledger.io.jetstream.group_leases import NODES
 from tacit.ledger.io.jetstream.group_leases import SUFFIX as ASSIGNED
 from tacit.ledger.io.store import Options
 from tacit.ledger.shipment import token
-from tests.cli.typed import Started
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, opened
 from tests.nodes.history import Claimed, Ending, History, Kept, Logged, Read, Sent
 from tests.nodes.skewed import sitecustomize
 from tests.nodes.skewed.sitecustomize import SKEW
+from tests.typed import Started
 
 if TYPE_CHECKING:
     import random

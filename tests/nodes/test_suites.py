@@ -1,6 +1,6 @@
 """The suites of the hub, of attention at its doors and of the relay, on JetStream instead of a folder's file.
 
-Contract tests of both journals, and the hubs of `tests/ledger/io/jetstream`, are the part of it that every run has.
+Contract tests of both journals, and the hubs of `packages/core/tests/ledger/io/jetstream`, are the part of it that every run has.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.ledger.io.jetstream.servers import one
+from tools.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.soak

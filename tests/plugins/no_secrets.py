@@ -121,7 +121,7 @@ class Outputs:
         strange = {secret: kind for secret, kind in spelled.items() if not _WORD.fullmatch(secret)}
         return [
             leak._replace(where=f"{where} of {_named(words)}") if words else leak
-            for (where, text), words in self.texts.items()
+            for (where, text), words in list(self.texts.items())
             for leak in _leaks(where, text, spelled, strange)
             if not _may_show(words, where, leak.kind)
         ]
@@ -134,7 +134,8 @@ def _named(words: tuple[str, ...]) -> str:
 
 def _spellings(secrets: dict[str | bytes, str]) -> Iterator[tuple[str, str]]:
     """How a secret may stand in a text."""
-    for secret, kind in secrets.items():
+    # A thread that a test left running may make another meanwhile.
+    for secret, kind in list(secrets.items()):
         if isinstance(secret, str):
             yield secret, kind
         else:
@@ -407,7 +408,7 @@ class Watch:
             folder = getattr(item, "funcargs", {}).get("tmp_path")
             if isinstance(folder, Path):
                 put_out_logs(folder)
-            for path, end in NOW.files.items():
+            for path, end in list(NOW.files.items()):
                 NOW.files[path] = put_out_file(path, end)
             for name, text in report.sections:
                 if not name.startswith("Captured log"):

@@ -9,8 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,8 +22,11 @@ from tacit.relay.io.metrics_token import kept_token
 from tacit.wire.encoding import b64
 from tests.plugins import no_secrets
 from tests.plugins.no_secrets import KINDS, MAKERS, NOW, SHOWN, Maker, Outputs, Shown, watch_makers
+from tools.places import ROOT
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DRAW = SystemEntropy()
 
 

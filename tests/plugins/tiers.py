@@ -7,106 +7,108 @@ to the tier that runs is not even imported.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tools.places import folders_of_tests, name_of_test
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 TIERS: Final = ("test", "proof")
 PROOF: Final = (
     # Browsers.
-    "tests/web",
-    "tests/relay/test_join_page.py",
+    "web",
+    "relay/test_join_page.py",
     # Servers of NATS, several nodes, kills, faults of disks, clocks.
-    "tests/attention/io/test_restarts.py",
-    "tests/agent/group/test_setbacks.py",
-    "tests/agent/post/test_erasure_killed.py",
-    "tests/agent/post/test_post.py",
-    "tests/agent/post/test_repair_kills.py",
-    "tests/agent/post/test_session_machine.py",
-    "tests/clocks",
-    "tests/faults",
-    "tests/hub/c2a/test_kill.py",
-    "tests/hub/test_crew.py",
-    "tests/hub/test_health.py",
-    "tests/hub/test_readers.py",
-    "tests/hub/test_stopping.py",
-    "tests/hub/test_writer_transports.py",
-    "tests/ledger/io/test_damage.py",
-    "tests/ledger/io/test_faults.py",
-    "tests/ledger/io/jetstream",
-    "tests/nodes",
-    "tests/relay/test_nodes.py",
+    "attention/io/test_restarts.py",
+    "agent/group/test_setbacks.py",
+    "a2acp/post/test_erasure_killed.py",
+    "a2acp/post/test_post.py",
+    "a2acp/post/test_repair_kills.py",
+    "a2acp/post/test_session_machine.py",
+    "clocks",
+    "faults",
+    "hub/c2a/test_kill.py",
+    "hub/test_crew.py",
+    "hub/test_health.py",
+    "hub/test_readers.py",
+    "hub/test_stopping.py",
+    "hub/test_writer_transports.py",
+    "ledger/io/test_damage.py",
+    "ledger/io/test_faults.py",
+    "ledger/io/jetstream",
+    "nodes",
+    "relay/test_nodes.py",
     # Other people's agents, and programs beside ours.
-    "tests/agent/scenarios",
-    "tests/agent/spaces/test_scenarios.py",
-    "tests/agent/spaces/test_two.py",
-    "tests/agent/group/test_caldav.py",
-    "tests/agent/group/test_over_a_relay.py",
-    "tests/agent/io/test_finding.py",
-    "tests/agent/io/test_calendars.py",
-    "tests/agent/io/test_programs.py",
-    "tests/agent/memory/test_on_disk.py",
-    "tests/agent/test_on_disk.py",
-    "tests/bridges/mcp",
-    "tests/harness/drivers",
-    "tests/harness/io/test_minds.py",
-    "tests/harness/scenarios",
-    "tests/hub/test_personal_agent.py",
+    "agent/scenarios",
+    "agent/spaces/test_scenarios.py",
+    "agent/spaces/test_two.py",
+    "agent/group/test_caldav.py",
+    "agent/group/test_over_a_relay.py",
+    "agent/io/test_finding.py",
+    "agent/io/test_calendars.py",
+    "agent/io/test_programs.py",
+    "agent/memory/test_on_disk.py",
+    "agent/test_on_disk.py",
+    "bridges/mcp",
+    "harness/drivers",
+    "harness/io/test_minds.py",
+    "harness/scenarios",
+    "hub/test_personal_agent.py",
     # Whole hubs and their commands, as somebody types them.
-    "tests/cli/test_agent_brain.py",
-    "tests/cli/test_agent_find.py",
-    "tests/cli/test_agent_guest.py",
-    "tests/cli/test_agent_inbox.py",
-    "tests/cli/test_agent_join.py",
-    "tests/cli/test_agent_keys.py",
-    "tests/cli/test_agent_nudge.py",
-    "tests/cli/test_agent_process.py",
-    "tests/cli/test_agent_setup.py",
-    "tests/cli/test_agent_skill.py",
-    "tests/cli/test_agent_space.py",
-    "tests/cli/test_agent_thoughts.py",
-    "tests/cli/test_arrange.py",
-    "tests/cli/test_attention.py",
-    "tests/cli/test_cli.py",
-    "tests/cli/test_crew.py",
-    "tests/cli/test_demo.py",
-    "tests/cli/test_join.py",
-    "tests/cli/test_mcp.py",
-    "tests/cli/test_relay_and_agent.py",
-    "tests/cli/test_who_gets_a_token.py",
-    "tests/cli/test_worktree.py",
-    "tests/docs",
-    "tests/hub/c2a/test_transports.py",
+    "agent/commands/test_agent_brain.py",
+    "agent/commands/test_agent_find.py",
+    "agent/commands/test_agent_guest.py",
+    "agent/commands/test_agent_inbox.py",
+    "agent/commands/test_agent_join.py",
+    "agent/commands/test_agent_keys.py",
+    "agent/commands/test_agent_nudge.py",
+    "agent/commands/test_agent_process.py",
+    "agent/commands/test_agent_setup.py",
+    "agent/commands/test_agent_skill.py",
+    "agent/commands/test_agent_space.py",
+    "agent/commands/test_agent_thoughts.py",
+    "agent/commands/test_arrange.py",
+    "cli/test_attention.py",
+    "cli/test_cli.py",
+    "cli/test_crew.py",
+    "cli/test_demo.py",
+    "cli/test_join.py",
+    "cli/test_mcp.py",
+    "a2acp/commands/test_relay_and_agent.py",
+    "cli/test_who_gets_a_token.py",
+    "cli/test_worktree.py",
+    "docs",
+    "hub/c2a/test_transports.py",
     # Attacks, random requests and lives, and our own tools.
-    "tests/agent/group/test_undo.py",
-    "tests/attacks",
-    "tests/attention/test_bench.py",
-    "tests/attention/test_docs.py",
-    "tests/attention/test_hostile_texts.py",
-    "tests/harness/test_conduct_machine.py",
-    "tests/hub/c2a/test_fuzz.py",
-    "tests/hub/c2a/test_knocks.py",
-    "tests/hub/test_fuzz.py",
-    "tests/hub/test_openapi.py",
-    "tests/ledger/io/test_machine.py",
-    "tests/relay/test_fuzz.py",
-    "tests/tools",
+    "agent/group/test_undo.py",
+    "attacks",
+    "attention/test_bench.py",
+    "attention/test_docs.py",
+    "attention/test_hostile_texts.py",
+    "harness/test_conduct_machine.py",
+    "hub/c2a/test_fuzz.py",
+    "hub/c2a/test_knocks.py",
+    "hub/test_fuzz.py",
+    "hub/test_openapi.py",
+    "ledger/io/test_machine.py",
+    "relay/test_fuzz.py",
+    "tools",
 )
 MARK: Final = "mark.proof"
 
 
 def is_proof(path: Path) -> bool:
     """Does all of a module belong to proof?"""
-    where = path.relative_to(ROOT).as_posix()
+    where = name_of_test(path)
     return any(where == place or where.startswith(f"{place}/") for place in PROOF)
 
 
 def leaves_out(path: Path, tier: str) -> bool:
     """Is there nothing in a module, or a folder, for this tier?"""
-    if not path.is_relative_to(ROOT / "tests"):
+    if not any(path.is_relative_to(folder) and path != folder for folder in folders_of_tests()):
         return False
     if tier == "test":
         return is_proof(path)

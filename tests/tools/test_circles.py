@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+
 from tools.circles import circle
 
 

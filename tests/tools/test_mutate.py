@@ -9,12 +9,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+
+from tools import mutate, overlay
 from tools.executed import RunOfTest
 from tools.mutants import of_tree
 from tools.recorded import Recorded
 from tools.source_tree import load
-
-from tools import mutate, overlay
 
 SHOP = '''\
 """Prices (C2A-001)."""
@@ -122,12 +122,12 @@ def shop(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def mutants(shop):
-    return of_tree(load(shop / "src", "shop"), ROWS, {})
+    return of_tree(load([shop / "src"], "shop"), ROWS, {})
 
 
 @pytest.fixture(scope="module")
 def trial(shop, tmp_path_factory):
-    made = overlay.build(tmp_path_factory.mktemp("overlay") / "one", shop / "src")
+    made = overlay.build(tmp_path_factory.mktemp("overlay") / "one", shop)
     tests = {
         f"tests/till/test_till.py::{name}": RunOfTest(
             frozenset({row} - {""}), 0.01, frozenset({f"shop.till:{ran}"})

@@ -11,9 +11,10 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from tools.distributions import ROOT, build, distributions, require_pinned_builder
 
 from tools import install_trial, news, release, sbom
+from tools.distributions import build, distributions, require_pinned_builder
+from tools.places import PACKAGES, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,14 @@ left-pad==1.0 \\
 only-elsewhere==2 ; sys_platform == 'win32' \\
     --hash=sha256:{"a" * 64} \\
     --hash=sha256:{"b" * 64}
+right-pad==1.0 \\
+    --hash=sha256:{DIGEST}
+up-pad==1.0 \\
+    --hash=sha256:{DIGEST}
 """
 
 
-def project(folder: Path, name: str, needs: str = "") -> None:
+def project(folder: Path, name: str, needs: str = "", extras: str = "") -> None:
     """A distribution of one module."""
     package = folder / "src" / name.replace("-", "_")
     package.mkdir(parents=True)
@@ -45,6 +50,8 @@ version = "1.2"
 license = "MIT"
 classifiers = ["Programming Language :: Python :: 3.11"]
 dependencies = [{needs}]
+[project.optional-dependencies]
+{extras}
 [tool.hatch.build.targets.wheel]
 packages = ["src/{package.name}"]
 [tool.tacit]
@@ -55,20 +62,52 @@ release-checks = ["true"]
 @pytest.fixture
 def several(tmp_path: Path) -> Path:
     root = tmp_path / "several"
-    project(root / "packages" / "one", "first-part", '"left-pad>=1"')
-    project(root / "packages" / "two", "second-part", '"first-part"')
+    project(
+        root / "packages" / "core", "first-part", '"left-pad>=1"', 'web = ["right-pad"]\nsky = ["up-pad"]'
+    )
+    project(
+        root / "packages" / "room",
+        "second-part",
+        '"first-part[Web]==1.2"',
+        'all = ["second-part[high]"]\nhigh = ["first-part[sky]"]',
+    )
     (root / "pyproject.toml").write_text("[tool.ruff]\n")
     return root
 
 
-def test_there_may_be_one_distribution_or_several(several: Path) -> None:
+def test_each_package_is_a_distribution_and_what_an_sdist_unpacks_to_is_one(
+    several: Path, tmp_path: Path
+) -> None:
     ours = distributions(ROOT)
-    assert ours
+    assert [own.name for own in ours] == [f"tacit-{name}" for name in PACKAGES]
     assert all(own.pythons and own.checks for own in ours)
     assert [(own.name, own.stem, own.requires) for own in distributions(several)] == [
         ("first-part", "first_part-1.2", ("left-pad>=1",)),
-        ("second-part", "second_part-1.2", ("first-part",)),
+        ("second-part", "second_part-1.2", ("first-part[Web]==1.2",)),
     ]
+    project(tmp_path / "alone", "first-part")
+    assert [own.folder for own in distributions(tmp_path / "alone")] == [tmp_path / "alone"]
+
+
+def test_what_is_proved_of_an_extra_is_proved_of_one_that_there_is() -> None:
+    ours = {own.name: own for own in distributions(ROOT)}
+    assert all(own.checks_with.keys() <= own.extras.keys() for own in ours.values())
+    assert ours["tacit-core"].checks_with["journal"]
+    assert ours["tacit-room"].checks_with["agent"]
+    for own in ours.values():
+        for line in (line for lines in (own.checks, *own.checks_with.values()) for line in lines):
+            parsed = subprocess.run(["sh", "-enc", line], capture_output=True, text=True, check=False)
+            assert parsed.returncode == 0, (own.name, parsed.stderr)
+
+
+def test_all_of_ours_have_one_version_and_ask_for_each_other_by_it() -> None:
+    ours = {own.name: own for own in distributions(ROOT)}
+    for own in ours.values():
+        for need in (*own.requires, *(need for some in own.extras.values() for need in some)):
+            name, extras = sbom.name_and_extras(need)
+            if name in ours and name != own.name:
+                assert need.endswith(f"=={own.version}"), need
+            assert name not in ours or extras <= ours[name].extras.keys(), need
 
 
 def test_each_is_built_to_the_same_bytes_whatever_the_modes_and_the_hour(
@@ -94,6 +133,9 @@ def test_the_wheel_that_an_sdist_makes_is_the_wheel(several: Path, tmp_path: Pat
     build(own, tmp_path, "wheel", "sdist", epoch=1_700_000_000)
     (tmp_path / "a").mkdir()
     release.require_same_from_sdist(own, tmp_path, tmp_path / "a", 1_700_000_000)
+    [unpacked] = (tmp_path / "a").glob("sdist-*/*")
+    assert unpacked.name == own.stem
+    assert not (unpacked / "packages").exists(), "it is of its own folder alone"
     release.wheel_of(own, tmp_path).write_bytes(b"another")
     (tmp_path / "b").mkdir()
     with pytest.raises(SystemExit, match="the sdist makes another wheel"):
@@ -130,13 +172,17 @@ def test_the_bill_of_materials_names_what_is_needed_with_hashes_and_licences(sev
     bill = json.loads(text)
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
     parts = {part["name"]: part for part in bill["components"]}
-    assert list(parts) == ["first-part", "second-part", "left-pad", "only-elsewhere"]
+    assert list(parts) == ["first-part", "second-part", "left-pad", "only-elsewhere", "right-pad", "up-pad"]
     assert parts["left-pad"]["scope"] == "required"
+    assert parts["right-pad"]["scope"] == "required", "by an extra of ours that another of ours asks for"
+    assert parts["up-pad"]["scope"] == "optional", "by an extra that an extra of an extra asks for"
     assert parts["only-elsewhere"]["scope"] == "excluded"
     assert [it["content"] for it in parts["only-elsewhere"]["hashes"]] == ["a" * 64, "b" * 64]
     needs = {part["ref"]: part["dependsOn"] for part in bill["dependencies"]}
     assert needs["pkg:pypi/second-part@1.2"] == ["pkg:pypi/first-part@1.2"]
-    assert needs["pkg:pypi/first-part@1.2"] == ["pkg:pypi/left-pad@1.0"]
+    assert needs["pkg:pypi/first-part@1.2"] == [
+        "pkg:pypi/left-pad@1.0", "pkg:pypi/right-pad@1.0", "pkg:pypi/up-pad@1.0",
+    ]  # fmt: skip
     assert set(needs) == {part["bom-ref"] for part in bill["components"]} | {"tacit"}
 
 
@@ -147,6 +193,56 @@ def test_of_what_is_installed_here_the_licence_is_known_and_what_it_needs() -> N
     assert "yarl" in known["aiohttp"].requires
     scope = sbom.scopes(distributions(ROOT), pinned)
     assert (scope["yarl"], scope["mcp"], scope["hatchling"]) == ("required", "optional", "excluded")
+    # Asked for by an extra of the core that the room asks for, and by those that they ask for.
+    assert {scope[name] for name in ("aiohttp", "apsw", "click", "prometheus-client")} == {"required"}
+    built = sbom.reached(pinned, ["hatchling", "editables"])
+    assert {name for name, part in scope.items() if part == "excluded"} == built
+
+
+def test_a_need_of_ours_is_resolved_by_its_extras(several: Path) -> None:
+    ours = distributions(several)
+    assert sbom.resolved(ours, ["first-part"]) == {"first-part", "left-pad"}
+    assert sbom.resolved(ours, ["second-part"]) == {"second-part", "first-part", "left-pad", "right-pad"}
+    assert sbom.resolved(ours, ["second_part[all] ==1.2"]) - {"up-pad"} == sbom.resolved(
+        ours, ["second-part"]
+    )
+    assert sbom.resolved(ours, ["stranger[web]>=2; sys_platform != 'win32'"]) == {"stranger"}
+    with pytest.raises(SystemExit, match="first-part has no extra 'wbe'"):
+        sbom.resolved(ours, ["first-part[wbe]"])
+
+
+def test_a_release_names_all_six_by_their_hashes_and_whatever_they_need(tmp_path: Path) -> None:
+    """The files of this folder, once each; whether they come out the same twice is the release's own question."""
+    for own in distributions(ROOT):
+        build(own, tmp_path, "wheel", "sdist", epoch=1_700_000_000)
+    ours = distributions(ROOT)
+    release.describe(ours, ROOT, tmp_path, 1_700_000_000)
+    lines = {
+        library.name: library for library in sbom.libraries((tmp_path / release.REQUIREMENTS).read_text())
+    }
+    for own in ours:
+        wheel = release.wheel_of(own, tmp_path)
+        assert lines[own.name].hashes == (release.digest(wheel),)
+        with zipfile.ZipFile(wheel) as files:
+            held = {name for name in files.namelist() if not name.split("/")[0].endswith(".dist-info")}
+        source = own.folder / "src"
+        kept = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+        assert held == {name for name in kept if "__pycache__" not in name}
+    asked = sbom.resolved(ours, [own.name for own in ours])
+    assert asked <= lines.keys()
+    assert "hatchling" not in lines
+    sums = (tmp_path / release.SUMS).read_text().splitlines()
+    assert len(sums) == 2 * len(ours) + 2
+
+
+def test_the_trial_gives_pip_every_wheel_of_ours_as_a_file(several: Path, tmp_path: Path) -> None:
+    ours = distributions(several)
+    for own in ours:
+        (tmp_path / f"{own.stem}-py3-none-any.whl").touch()
+    first, second = (str(tmp_path / f"{own.stem}-py3-none-any.whl") for own in ours)
+    assert install_trial.wheels_for(ours[0], "web", ours, tmp_path) == [f"{first}[web]"]
+    assert install_trial.wheels_for(ours[1], "", ours, tmp_path) == [first, second]
+    assert install_trial.wheels_for(ours[1], "all", ours, tmp_path) == [first, f"{second}[all]"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from array import array
 from random import Random
 
 import pytest
+
 from bench import sizing_model as model
 from bench.sizing_costs import of_words, parts
 from bench.sizing_model import Costs, Load, Population

@@ -1,11 +1,11 @@
-// Writes room/manifest.json: the digest of every source that the build reads. tools/web_check.py compares it.
+// Writes page/manifest.json: the digest of every source that the build reads. tools/web_check.py compares it.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const web = fileURLToPath(new URL("..", import.meta.url));
-const room = join(web, "../src/tacit/hub/doors/room");
+const room = join(web, "../packages/core/src/tacit/base/page");
 
 function files(folder) {
   return readdirSync(folder).flatMap((name) => {

@@ -1,0 +1,269 @@
+"""What a guest is asked: the question behind the link, and the words to send it with (A2ACP-275, A2ACP-277).
+
+Theory of operation. The owner types whom, what, and up to five questions; that is the owner's own word. What
+the agent adds of its owner (a name to sign with, a zone, a field that was named) goes through the consent
+filter like every packet, as one for `guest:<id>`: what may always go does, what was named for this message
+does, anything else is refused before there is a link. A sentence with a definite time becomes a proposal with
+a calendar entry; one with a wide stretch becomes a question for the time. All of it is shown to the owner,
+word for word, and nobody has the link before the owner has sent it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from msgspec.structs import replace
+
+from tacit.a2acp.consent import filter as consent
+from tacit.a2acp.consent.scan import Scanner
+from tacit.a2acp.consent.tiers import Tier, tier
+from tacit.a2acp.consent.walk import APPROVED
+from tacit.a2acp.packets import formats, packet
+from tacit.a2acp.packets.zones import wall, zone_named, zone_of_owner
+from tacit.a2acp.threads.states import State
+from tacit.agent.brain.requests import read
+from tacit.agent.brain.writing import spoken, title
+from tacit.agent.calendars.entry import entry
+from tacit.agent.engine import proposing
+from tacit.agent.group.confirmation import QUORUM
+from tacit.agent.guests.answers import MOST_QUESTIONS
+from tacit.agent.threads import guest_records
+from tacit.base.errors import Refused
+from tacit.base.moment import SECOND, Moment
+from tacit.wire.guests import LONGEST_DAYS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.negotiation.goal import Goal
+    from tacit.agent.threads.state import Thread
+    from tacit.base.spans import Span
+
+DAY: Final = 24 * 3600 * SECOND
+LONGEST_NAME: Final = 80
+LONGEST_TEXT: Final = 1500
+LONGEST_QUESTION: Final = 200
+LONGEST_FACT: Final = 300
+MOST_FACTS: Final = 8
+SIGNS: Final = ("name", "timezone")
+"""Fields that go into every message if they may always go."""
+_MINUTE: Final = 60 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class GuestWish:
+    """What the owner wants a guest to be asked, in the owner's words."""
+
+    name: str
+    text: str
+    questions: tuple[str, ...] = ()
+    share: tuple[str, ...] = ()
+    """Fields of the profile that the owner releases for this message."""
+    signed: str = ""
+    """How the owner signs, typed; else the profile's name, if it may go."""
+    days: int = LONGEST_DAYS
+    group: str = ""
+    """A group that we coordinate: it is about what stands there, and counts toward its quorum."""
+
+
+def guest_wish(
+    name: str,
+    text: str,
+    questions: Sequence[str],
+    share: Sequence[str],
+    signed: str,
+    days: int,
+    group: str = "",
+) -> GuestWish:
+    """A wish within its bounds, or `Refused`."""
+    texts = [(name, LONGEST_NAME, "a name"), (text, LONGEST_TEXT, "a text")]
+    texts += [(one, LONGEST_QUESTION, "each question") for one in questions]
+    for one, longest, what in texts:
+        if not one.strip() or len(one) > longest:
+            raise Refused("bad_guest", f"{what} has 1 to {longest} characters", row="A2ACP-275")
+    if len(questions) > MOST_QUESTIONS:
+        raise Refused("bad_guest", f"at most {MOST_QUESTIONS} questions", row="A2ACP-275")
+    if len(signed) > LONGEST_NAME or len(share) > MOST_FACTS:
+        raise Refused("bad_guest", "a signature is short, and few fields are shared", row="A2ACP-277")
+    if not 1 <= days <= LONGEST_DAYS:
+        raise Refused("bad_guest", f"a link lasts 1 to {LONGEST_DAYS} days", row="A2ACP-277")
+    return GuestWish(
+        name.strip(),
+        text.strip(),
+        tuple(one.strip() for one in questions),
+        tuple(share),
+        signed.strip(),
+        days,
+        group,
+    )
+
+
+def invite(ws: Workspace, asked: GuestWish, zone: str, guest_id: str, secret: bytes) -> str:
+    """Begin a guest thread; its guest's id."""
+    thread_id = packet.identifier("thr_", ws.draw(17))
+    packet_id = packet.identifier("pkt_", ws.draw(17))
+    address = f"guest:{guest_id}"
+    until = Moment(ws.now + asked.days * DAY)
+    # A letter says more than a request and goes as it is; no time is made of words that were turned round.
+    goal, wish = read(asked.text, ws.now, zone)
+    goal = replace(goal, spans=()) if wish.coverage.weighty(goal.place) else goal
+    told, bases = _cleared(ws, asked, goal, address, thread_id, packet_id)
+    hub = _hub(ws, asked.group) if asked.group else None
+    shown = _question(ws, asked, goal, told, zone, packet_id, until)
+    if hub is not None:
+        shown |= _of_group(ws, hub, told, zone, packet_id)
+    content = ws.keep(address, {"name": asked.name, "question": shown, "told": told})
+    kept = ws.keep(address, secret.hex())
+    about = hub.proposal.packet_id if hub is not None and hub.proposal is not None else ""
+    ws.say(
+        guest_records.GuestAsked(
+            guest_id, thread_id, packet_id, content, kept, until, tuple(bases.items()),
+            hub=hub.thread_id if hub is not None else "", about=about,
+        )
+    )  # fmt: skip
+    return guest_id
+
+
+def _cleared(
+    ws: Workspace, asked: GuestWish, goal: Goal, address: str, thread_id: str, packet_id: str
+) -> tuple[Fields, dict[str, str]]:
+    """What the owner's fields tell, and on what ground; `Refused` for one that may not go."""
+    given: Fields = {"text": asked.text}
+    if asked.questions:
+        given["questions"] = list(asked.questions)
+    missing = [name for name in asked.share if name not in ws.profile]
+    if missing:
+        raise Refused("unknown_field", "your profile has no such field", row="A2ACP-277")
+    always = [name for name in SIGNS if name in ws.profile and tier(ws.policy, name, address) is Tier.ALWAYS]
+    named = dict.fromkeys((*asked.share, *always))
+    given |= {name: ws.profile[name] for name in named}
+    approved = dict.fromkeys(("text", "questions", *asked.share), APPROVED)
+    body: Fields = {
+        "intent": {"category": goal.category, "summary": goal.summary, "urgency": goal.urgency},
+        "context": given,
+    }
+    members = frozenset({ws.me, address})
+    examined = consent.examine(body, packet.CONTEXT, ws.policy, address, approved, members=members)
+    kept = cast("Fields", examined.kept.get("context") or {})
+    if examined.held or examined.withheld or any(name not in kept for name in named):
+        raise Refused("never_shared", "a field that you named never goes to anybody", row="A2ACP-277")
+    draft = consent.Draft(address, packet.CONTEXT, thread_id, packet_id, ws.now, body)
+    cleared = consent.clear(draft, ws.policy, approved, frozenset(), Scanner(()), members=members)
+    told = cast("Fields", cleared.body["context"])
+    return {name: told[name] for name in named}, {
+        name: basis for name, basis in cleared.bases if name in named
+    }
+
+
+def _question(
+    ws: Workspace, asked: GuestWish, goal: Goal, told: Fields, zone: str, packet_id: str, until: Moment
+) -> Fields:
+    """What the page shows, whole: nothing else of ours reaches the guest."""
+    there = zone if "timezone" in told else ""
+    slot = _definite(goal)
+    questions = list(asked.questions)
+    proposal, ics = None, ""
+    if slot is not None:
+        what = title(goal.event_type) if goal.event_type else goal.summary
+        proposal = {"summary": what, "when": _when(slot, zone, there), "place": goal.place}
+        ics = entry(packet_id, _details(slot, goal, zone, what), ws.now).decode()
+    elif goal.spans and not questions:
+        questions = [f"What time suits you? {_when(goal.spans[0], zone, there, between=True)}"]
+    sender = asked.signed or str(told.get("name") or "")
+    facts = [
+        {"label": name.replace("_", " ").capitalize(), "text": _text(value)}
+        for name, value in told.items()
+        if name not in SIGNS
+    ]
+    return {
+        "v": 1,
+        "to": asked.name,
+        "from": sender,
+        "text": asked.text,
+        "facts": facts,
+        "proposal": proposal,
+        "questions": questions,
+        "until_text": spoken(wall(until, zone_of_owner(zone)).date()),
+        "ics": ics,
+    }
+
+
+def _hub(ws: Workspace, group_id: str) -> Thread:
+    """The coordinator's thread of a group in which a proposal stands that a quorum confirms."""
+    group = ws.book.groups.get(group_id)
+    if group is None or group.coordinator != ws.me or group.mode != QUORUM:
+        raise Refused("not_for_guests", "a guest counts in a group of yours with a quorum", row="A2ACP-277")
+    hub = ws.thread(ws.book.legs[group_id, ws.me])
+    if hub.state is not State.PROPOSED or hub.proposal is None:
+        raise Refused("nothing_stands", "in this group nothing is proposed now", row="A2ACP-277")
+    return hub
+
+
+def _of_group(ws: Workspace, hub: Thread, told: Fields, zone: str, packet_id: str) -> Fields:
+    """What stands in the group, as a guest is asked about it: what, when and where, and nobody's reasons."""
+    details = proposing.chosen_details(ws, hub)
+    slot = proposing.slot_of(details, ws)
+    if slot is None:
+        raise Refused("nothing_stands", "what is proposed has no definite time", row="A2ACP-277")
+    there = zone if "timezone" in told else ""
+    what, place = str(details.get("summary") or "Appointment"), str(details.get("place") or "")
+    proposal = {"summary": what, "when": _when(slot, zone, there), "place": place}
+    return {"proposal": proposal, "ics": entry(packet_id, details, ws.now).decode()}
+
+
+def _definite(goal: Goal) -> Span | None:
+    """The one slot that a sentence names; None where it leaves room to look for one."""
+    if len(goal.spans) != 1 or not goal.minutes or goal.unclear:
+        return None
+    span = goal.spans[0]
+    return span if span.end - span.start <= 2 * goal.minutes * _MINUTE else None
+
+
+def _details(slot: Span, goal: Goal, zone: str, what: str) -> Fields:
+    window = formats.write_window(slot, zone_of_owner(zone))
+    return {"date": window["date"], "time": window["time"], "summary": what, "place": goal.place}
+
+
+def _when(span: Span, zone: str, there: str, *, between: bool = False) -> str:
+    """`Friday 27 March 2026, 19:00 to 20:30 (Europe/London)`."""
+    clock = zone_named(zone) or zone_of_owner("UTC")
+    start, end = wall(span.start, clock), wall(span.end, clock)
+    last = (
+        end.strftime("%H:%M") if end.date() <= start.date() or between else end.strftime("%H:%M (next day)")
+    )
+    times = f"between {start:%H:%M} and {last}" if between else f"{start:%H:%M} to {last}"
+    return f"{spoken(start.date())}, {times}" + (f" ({there})" if there else "")
+
+
+def _text(value: Any) -> str:
+    parts = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return ", ".join(str(one) for one in parts)[:LONGEST_FACT]
+
+
+def message(question: Fields, link: str) -> str:
+    """The words to send the link with: all that they say is what the page shows."""
+    lines = [f"Hello {question['to']},", "", question["text"]]
+    lines += [f"{one['label']}: {one['text']}" for one in cast("list[Fields]", question["facts"])]
+    proposal = cast("Fields | None", question["proposal"])
+    if proposal is not None:
+        lines += [
+            "",
+            ", ".join(part for part in (proposal["summary"], proposal["when"], proposal["place"]) if part),
+        ]
+    questions = cast("list[str]", question["questions"])
+    if questions:
+        lines += ["", *(f"{number}. {one}" for number, one in enumerate(questions, 1))]
+    lines += [
+        "",
+        f"To answer, open this link and tap; it works until {question['until_text']}.",
+        "Please keep it to yourself: whoever has it can answer.",
+        link,
+        "",
+        "Or simply reply to me.",
+    ]
+    if question["from"]:
+        lines += ["", question["from"]]
+    return "\n".join(lines)

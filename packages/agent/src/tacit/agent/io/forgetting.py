@@ -1,0 +1,34 @@
+"""A contact is let go of, with all that was said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.a2acp.post.io import purging
+from tacit.agent.engine import parting
+from tacit.agent.io import erasing, spaces
+from tacit.agent.threads import records
+from tacit.wire import address
+
+if TYPE_CHECKING:
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.io.core import AgentCore
+
+
+async def forget(agent: AgentCore, peer: str) -> Fields:
+    """Let go of everything a contact ever said, and of what was said to it (A2ACP-195, A2ACP-196)."""
+    who = str(address.parse_typed(peer))
+
+    def close_all(ws: Workspace) -> None:
+        parting.part(ws, who)
+        spaces.forget(ws, who)
+        ws.say(records.Forgotten(who))
+
+    # The contents first: killed in between, it is written down that they have to go, and done again.
+    agent.vault.forget(who)
+    await agent.decide(close_all)
+    erasing.cut(agent)
+    with agent.post.store.transaction():
+        purging.finished(agent.post.store, who)
+    return {"forgotten": who}

@@ -1,0 +1,3 @@
+from tests.shell import shell
+
+__all__ = ["shell"]
