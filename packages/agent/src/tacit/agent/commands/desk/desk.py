@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tacit.agent.commands.desk.card import Card
 
 STALE: Final = "stale_question"
-_LASTS: Final = frozenset({"question", "everything", "following", "reminder"})
+_BEGINS_AFRESH: Final = frozenset({"following", "everything"})
+_CHANGES_QUESTIONS: Final = _BEGINS_AFRESH | {"question", "reminder", "thread"}
 VIAS: Final = {
     "page": "on the page",
     "room": "in the room",
@@ -45,7 +46,8 @@ class Desk:
         """The open questions, oldest first."""
         self.later: set[str] = set()
         self.current = ""
-        self._closed_by: dict[str, str] = {}
+        self._closed_by: dict[str, str | None] = {}
+        """Where each question that was closed got its answer; None where it lost its subject."""
         self._orphans: dict[tuple[str, str], Card] = {}
         """Cards whose question is gone while something was typed in them, by thread and kind."""
         self.told: list[Line] = []
@@ -87,29 +89,33 @@ class Desk:
 
     # Looking.
 
-    async def look(self) -> None:
-        """Ask the agent what waits, and bring the cards in step."""
+    async def look(self, *, afresh: bool = False) -> None:
+        """Ask the agent what waits, and bring the cards in step.
+
+        A question that no longer waits keeps its card until the change that closed it has been heard, since
+        only that change says where it was answered. `afresh` closes it at once: no such change will come.
+        """
         async with self._looking:
-            found = cast("list[Fields]", (await self._line.call("pending"))["questions"])
+            waiting = cast("list[Fields]", (await self._line.call("pending"))["questions"])
             hints = cast("list[Fields]", (await self._line.call("hints"))["hints"])
-            self._take(found)
+            self._take(waiting, afresh=afresh)
             for one in hints:
                 self.tell(("own", f"★ {one['text']}"))
                 await self._line.call("seen", hint=one["hint"])
         self._changed()
 
-    def _take(self, found: list[Fields]) -> None:
-        open_now = {str(one["question_id"]): one for one in found}
+    def _take(self, waiting: list[Fields], *, afresh: bool) -> None:
+        open_now = {str(question["question_id"]): question for question in waiting}
         for name in [name for name in self.cards if name not in open_now]:
-            self._close(name)
-        for name, one in open_now.items():
+            if afresh or name in self._closed_by:
+                self._close(name)
+        for name, question in open_now.items():
             if name not in self.cards:
-                self.cards[name] = self._begun(one)
-            elif self.cards[name].question != one:
-                self.cards[name] = replace(self.cards[name], question=one)
+                self.cards[name] = self._begun(question)
+            elif self.cards[name].question != question:
+                self.cards[name] = replace(self.cards[name], question=question)
         if self.current not in self.cards:
-            waiting = [name for name in self.cards if name not in self.later]
-            self.current = waiting[0] if waiting else ""
+            self.current = next((name for name in self.cards if name not in self.later), "")
             self.why = []
         for card in self._orphans.values():
             self.tell(("dim", "  what you had typed: "), ("", plain(card.draft.text)))
@@ -136,7 +142,7 @@ class Desk:
         return f"own:{name}"
 
     async def follow(self) -> None:
-        """Hear of changes until the agent stops; each makes the face look again."""
+        """Look, then hear of changes until the agent stops; each makes the face look again."""
         changes = self._line.changes()
         try:
             async for change in changes:
@@ -150,19 +156,18 @@ class Desk:
     async def _heard(self, change: dict[str, Any]) -> None:
         match change:
             case {"change": "question", "open": False, "question_id": str(name), **more}:
-                if "via" in more:
-                    self._closed_by.setdefault(name, str(more["via"]))
+                self._closed_by.setdefault(name, str(more["via"]) if "via" in more else None)
             case {"change": "notice", "thread_id": str(thread_id), "code": str(code)}:
                 await self._notice(thread_id, code)
             case _:
                 pass
-        if change["change"] in {*_LASTS, "thread"}:
-            await self._look_again()
+        if change["change"] in _CHANGES_QUESTIONS:
+            await self._look_again(afresh=change["change"] in _BEGINS_AFRESH)
 
-    async def _look_again(self) -> None:
+    async def _look_again(self, *, afresh: bool = False) -> None:
         """Look; what cannot be had now is told, and what is shown stays."""
         try:
-            await self.look()
+            await self.look(afresh=afresh)
         except TacitError as fault:
             self.tell(("warn", f"· {plain(str(fault))}"))
 

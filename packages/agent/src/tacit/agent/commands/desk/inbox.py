@@ -139,7 +139,7 @@ class Inbox(App[str]):
     async def on_mount(self) -> None:
         """Begin to follow."""
         self._me = str((await self._line.call("me"))["address"])
-        for work in (self._follow(), self._work(), self._draw()):
+        for work in (self.desk.follow(), self._work(), self._draw()):
             self.run_worker(work, exit_on_error=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -159,10 +159,6 @@ class Inbox(App[str]):
         return ended or agent_card.QUIT
 
     # What happens.
-
-    async def _follow(self) -> None:
-        await self.desk.look()
-        await self.desk.follow()
 
     async def _work(self) -> None:
         while True:

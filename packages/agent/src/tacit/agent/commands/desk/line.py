@@ -28,7 +28,7 @@ class Line(Protocol):
         ...
 
     def changes(self) -> AsyncGenerator[dict[str, Any]]:
-        """What changes, as it happens; `ConnectionError` when the agent has gone."""
+        """`following` first, then what changes, as it happens; `ConnectionError` when the agent has gone."""
         ...
 
 
@@ -67,6 +67,7 @@ class Here:
     async def changes(self) -> AsyncGenerator[dict[str, Any]]:
         """Follow the agent itself; what ends its wheel ends this, with its reason."""
         with self._agent.changes.followed() as follower:
+            yield {"change": "following"}
             while True:
                 following = asyncio.ensure_future(follower.next())
                 waiting = {following, self._turning} if self._turning is not None else {following}

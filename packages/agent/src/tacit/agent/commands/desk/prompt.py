@@ -166,7 +166,6 @@ class Screen:
             self.app.exit(exception=fault)
 
     async def _work(self) -> None:
-        await self.desk.look()
         while await self.desk.press_at(*await self._pressed.get()) != agent_card.QUIT:
             pass
         self._end(agent_card.QUIT)
