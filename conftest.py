@@ -30,7 +30,7 @@ settings.load_profile("house")
 DRIVERS = {"codex", "claude", "acp", "openai", "command"}
 DEAR = {
     "tools/test_mutate.py",
-    "agent/commands/test_agent_keys.py",
+    "agent/shell/commands/test_agent_keys.py",
     "relay/test_nodes.py",
     "nodes/test_faults.py",
 }

@@ -33,14 +33,15 @@ import msgspec
 from bench import agent_groups, agent_leaks, agent_memory, agent_minds, agent_scan, agent_spaces
 from bench.agent_mcp import mcp_calls
 from tacit.a2acp.packets import packet
-from tacit.agent.engine import answering, asking, considering, turns
-from tacit.agent.engine.answering import Answer
-from tacit.agent.engine.view import view_of
-from tacit.agent.io import wishes
-from tacit.agent.io.agent import Agent
-from tacit.agent.io.journal import Journal
-from tacit.agent.threads import records
-from tacit.agent.threads.state import US
+from tacit.agent.consent import answering
+from tacit.agent.consent.answering import Answer
+from tacit.agent.kernel import records
+from tacit.agent.kernel.io.journal import Journal
+from tacit.agent.kernel.state import US
+from tacit.agent.scheduling import asking, considering, turns
+from tacit.agent.scheduling.io import wishes
+from tacit.agent.scheduling.view import view_of
+from tacit.agent.shell.io.agent import Agent
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tests.agent.arrangements import pair

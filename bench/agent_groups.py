@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from bench.agent_calendars import LENGTH, calendars
-from tacit.agent.group.aggregation import Overlap, aggregate
+from tacit.agent.groups.aggregation import Overlap, aggregate
 from tacit.base.spans import MINUTE, Span, common, without
 
 PEOPLE = 50

@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tacit.agent.brain.port import READ_REQUEST, WRITE_PROPOSAL
-from tests.agent.engine.desk import Desks, begun, desks
+from tests.agent.scheduling.desk import Desks, begun, desks
 from tests.agent.scripted import Kept, Scripted, honest, minded
 
 if TYPE_CHECKING:

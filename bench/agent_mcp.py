@@ -13,8 +13,8 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent import Agent
-from tacit.agent.io import calls, door
-from tacit.agent.threads import records
+from tacit.agent.kernel import records
+from tacit.agent.shell.io import calls, door
 from tacit.base.io import agent_socket as socket
 from tests.agent_support import Person
 from tests.relay_support import Relay

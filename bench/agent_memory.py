@@ -18,11 +18,11 @@ import msgspec
 
 from tacit.a2acp.packets import packet
 from tacit.a2acp.threads.states import Cause
-from tacit.agent.engine import remembering
-from tacit.agent.io.agent import Agent
+from tacit.agent.kernel import records
+from tacit.agent.memory import remembering
+from tacit.agent.memory.records import LEARNED
 from tacit.agent.memory.relationship import Episode, Known, Relationship
-from tacit.agent.threads import records
-from tacit.agent.threads.memory_records import LEARNED
+from tacit.agent.shell.io.agent import Agent
 from tests.agent.memory.dinners import dinners, pair
 from tests.agent_support import Person
 from tests.relay_support import Relay

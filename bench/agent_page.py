@@ -22,16 +22,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tacit.a2acp.packets import packet  # noqa: E402
-from tacit.agent.engine import consenting  # noqa: E402
-from tacit.agent.negotiation.goal import Need  # noqa: E402
-from tacit.agent.threads import records  # noqa: E402
+from tacit.agent.consent import consenting  # noqa: E402
+from tacit.agent.kernel import records  # noqa: E402
+from tacit.agent.scheduling.goal import Need  # noqa: E402
 from tests.web.agent_stage import AgentStage  # noqa: E402
 from tests.web.stage import chromium  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.kernel.workspace import Workspace
 
 FEW = 10
 A_DECISION = 100

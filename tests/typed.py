@@ -25,7 +25,7 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload([
     "click", "tacit.client", "tacit.language",
     # Of an agent's commands and a relay's.
-    "aiohttp.web", "prometheus_client", "tacit.a2acp.post.io.post", "tacit.agent.io.agent",
+    "aiohttp.web", "prometheus_client", "tacit.a2acp.post.io.post", "tacit.agent.shell.io.agent",
     "tacit.relay.io.server", "tacit.seal.http_signature",
     "tacit.seal.passkey", "uvloop",
     # Of a hub.

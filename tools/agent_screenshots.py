@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, Page  # noqa: E402
 
-from tacit.agent.engine.answering import Answer  # noqa: E402
+from tacit.agent.consent.answering import Answer  # noqa: E402
 from tests.web.agent_stage import AgentStage  # noqa: E402
 from tests.web.stage import chromium  # noqa: E402
 

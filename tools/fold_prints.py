@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tacit.agent.io.journal import JournalEngine
+from tacit.agent.kernel.io.journal import JournalEngine
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy

@@ -14,13 +14,13 @@ from msgspec import structs
 
 from tacit.a2acp.consent.tiers import DEFAULT, Override
 from tacit.agent.brain.port import WRITE_PROPOSAL
-from tacit.agent.engine import escalating
-from tacit.agent.engine.scenes import scene_of
-from tacit.agent.engine.view import view_of
-from tacit.agent.threads import records
-from tests.agent.engine.desk import Desk, begun, desks
+from tacit.agent.brain.scenes import scene_of
+from tacit.agent.kernel import records
+from tacit.agent.scheduling import escalating
+from tacit.agent.scheduling.view import view_of
 from tests.agent.minds import SECRETS as PROFILE
 from tests.agent.minds import dinner, minds
+from tests.agent.scheduling.desk import Desk, begun, desks
 from tests.agent.scripted import DINNER, Scripted, honest, minded
 from tests.attacks.test_personal_agent import LEAK, SECRETS, SPELT, tells_nothing, with_secrets
 

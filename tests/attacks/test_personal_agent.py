@@ -17,11 +17,11 @@ from tacit.a2acp.packets.windows import read_windows
 from tacit.a2acp.threads.states import State
 from tacit.agent.brain import port
 from tacit.agent.brain.rules import Rules
-from tacit.agent.calendars.ics import read_busy
-from tacit.agent.negotiation.goal import Need
-from tacit.agent.threads import records
+from tacit.agent.kernel import records
+from tacit.agent.scheduling.calendars.ics import read_busy
+from tacit.agent.scheduling.goal import Need
 from tacit.base.errors import Refused
-from tests.agent.engine.desk import Desk, Desks, begun, desks, span
+from tests.agent.scheduling.desk import Desk, Desks, begun, desks, span
 from tools.places import ROOT
 
 PAGE = ROOT / "docs" / "attacks.md"

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.a2acp.packets.tools import TOOLS
-from tacit.agent.io import calls
-from tacit.agent.mcp import door as agent_door
-from tacit.agent.mcp.io.stdio import OwnCaller
+from tacit.agent.shell.io import calls
+from tacit.agent.shell.mcp import door as agent_door
+from tacit.agent.shell.mcp.io.stdio import OwnCaller
 from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.quoting import words_in
 from tests.agent.arrangements import pair

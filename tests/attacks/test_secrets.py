@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tacit.agent.io.sign_in import Opened
+from tacit.agent.shell.io.sign_in import Opened
 from tacit.base.errors import Refused
 from tacit.base.hub_proof import HubAccess
 from tacit.base.mcp_configs import ConfigEntry

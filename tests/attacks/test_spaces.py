@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.agent.engine.space_sending import thread_of
 from tacit.agent.spaces.fields import MOST_FIELDS
+from tacit.agent.spaces.sending import thread_of
 from tacit.base.moment import rfc3339
 from tests.agent.spaces.company import company
 from tests.agent_support import cleared

@@ -17,11 +17,11 @@ import sys
 
 from tacit.a2acp.post.io.inbox import Inbox
 from tacit.a2acp.post.io.outbox import Outbox
-from tacit.agent.actions.io.calendar import CalendarHandler
-from tacit.agent.actions.io.command import CommandHandler
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io.agent import Agent
-from tacit.agent.io.journal import Journal
+from tacit.agent.consent.answering import Answer
+from tacit.agent.kernel.io.journal import Journal
+from tacit.agent.scheduling.actions.io.calendar import CalendarHandler
+from tacit.agent.scheduling.actions.io.command import CommandHandler
+from tacit.agent.shell.io.agent import Agent
 
 PATIENCE = 60
 

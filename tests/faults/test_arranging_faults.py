@@ -7,14 +7,14 @@ import contextlib
 
 import pytest
 
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io.agent import Agent
-from tacit.agent.threads import fold
+from tacit.agent.consent.answering import Answer
+from tacit.agent.kernel import fold
+from tacit.agent.shell.io.agent import Agent
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, parse_rfc3339
 from tests.agent.arrangements import MONDAY, pair, registered, share
-from tests.agent.calendars.radicale import USER, RadicaleProcess
+from tests.agent.scheduling.calendars.radicale import USER, RadicaleProcess
 from tests.faults.test_faults import FailingDisk
 from tests.relay_support import Relay, free_port
 

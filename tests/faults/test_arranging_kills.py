@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tacit.agent.io.agent import Agent
+from tacit.agent.shell.io.agent import Agent
 from tests.agent.arrangements import registered
 from tests.days import weekday
 from tests.faults.arranging_program import said_to

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.agent.io.journal import JournalEngine
-from tacit.agent.threads import fold as agent_fold
+from tacit.agent.kernel import fold as agent_fold
+from tacit.agent.kernel.io.journal import JournalEngine
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.state_store import attention_on
 from tacit.base.io.sqlite import connect
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ADVICE = (
     "what the folds make of {name} has changed ({tables}) and its version has not. If that is meant, raise "
     "VERSION beside the fold (tacit/ledger/projection.py, tacit/attention/state/fold.py or "
-    "tacit/agent/threads/fold.py), so that older ledgers are folded again at their next start; then run "
+    "tacit/agent/kernel/fold.py), so that older ledgers are folded again at their next start; then run "
     "`python -m tools.fold_prints`"
 )
 

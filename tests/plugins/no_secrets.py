@@ -180,7 +180,11 @@ class Maker(NamedTuple):
 
 MAKERS: Final = (
     Maker(SIGN_IN, "tacit.hub.people.sign_in_links:SignInLinks.make", lambda _given, made: [made]),
-    Maker("a session of an agent's page", "tacit.agent.io.sign_in:SignIn._draw", lambda _given, made: [made]),
+    Maker(
+        "a session of an agent's page",
+        "tacit.agent.shell.io.sign_in:SignIn._draw",
+        lambda _given, made: [made],
+    ),
     Maker(
         "a session of a relay's page",
         "tacit.relay.io.account_sessions:AccountSessions.begin",

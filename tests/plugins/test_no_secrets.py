@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.agent.io.sign_in import SignIn
+from tacit.agent.shell.io.sign_in import SignIn
 from tacit.base.io.system import SystemEntropy
 from tacit.hub.people.credentials import new_token
 from tacit.hub.people.sign_in_links import MARK, SignInLinks

@@ -86,7 +86,7 @@ async def test_a_line_that_has_an_address_is_connected_whenever_it_is_opened_and
 def test_the_five_jobs_load_neither_brain_nor_engine():
     code = (
         "import sys; from tacit.a2acp import Line, packets, seal, tiers, threads;"
-        "print([one for one in sys.modules if one.startswith(('tacit.agent.brain', 'tacit.agent.engine'))])"
+        "print([one for one in sys.modules if one.startswith(('tacit.agent.brain', 'tacit.agent.scheduling'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

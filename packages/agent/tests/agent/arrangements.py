@@ -7,7 +7,7 @@ import contextlib
 from typing import Any
 
 from tacit.agent import Agent
-from tacit.agent.engine.answering import Answer
+from tacit.agent.consent.answering import Answer
 from tacit.base.moment import parse_rfc3339
 from tests.agent_support import Person
 from tests.relay_support import PATIENCE, Relay

@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit.agent import Agent
 from tacit.agent.brain.configured import SETTING
-from tacit.agent.engine.answering import Answer
+from tacit.agent.consent.answering import Answer
 from tacit.base.moment import parse_rfc3339
 from tests.agent.arrangements import MONDAY, Pair, registered, share
 from tests.agent.scripted import DEFINITION, Opened, Scripted, Waited

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.agent.engine.answering import Answer
+from tacit.agent.consent.answering import Answer
 from tests.agent.arrangements import pair, share
 
 

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 
 from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.store import AgentStore
-from tacit.agent.engine import receiving
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io import by_hand, carrying
-from tacit.agent.io.agent import Agent
-from tacit.agent.io.journal import FOLDER, JournalEngine
-from tacit.agent.io.paths import journal_file
-from tacit.agent.threads import fold, records
+from tacit.agent.consent.answering import Answer
+from tacit.agent.kernel import fold, records
+from tacit.agent.kernel.io.journal import FOLDER, JournalEngine
+from tacit.agent.kernel.io.paths import journal_file
+from tacit.agent.scheduling import receiving
+from tacit.agent.shell.io import by_hand, carrying
+from tacit.agent.shell.io.agent import Agent
 from tacit.base.commands.main import tacit
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy

@@ -77,7 +77,7 @@ def test_numbers_are_written_in_the_table_and_nowhere_else() -> None:
         if path.name != "errors.py"
     }
     assert {path: numbers for path, numbers in found.items() if numbers} == {
-        "agent/mcp/io/server.py": ["-32042"],
+        "agent/shell/mcp/io/server.py": ["-32042"],
         "bridges/mcp/io/server.py": ["-32602"],
         "cli/agents/c2a_check.py": ["-32010", "-32012", "-32018", "-32602"],
         "harness/drivers/acp.py": ["-32000"],

@@ -28,7 +28,7 @@ HEAVY = (
 
 TABLES = {
     name
-    for table in ("tacit.a2acp.commands.table", "tacit.agent.commands.table")
+    for table in ("tacit.a2acp.commands.table", "tacit.agent.shell.commands.table")
     for name in (table, *(table.rsplit(".", depth)[0] for depth in (1, 2)))
 }
 """What each package says of its commands, which the list of all reads."""
@@ -60,11 +60,11 @@ def test_help_loads_nothing_heavy(words):
     own = {"tacit.agent"} if words[0] == "agent" else set()
     assert heavy(modules) == own
     of_agent = {name for name in modules if name.startswith("tacit.agent.")}
-    assert all(name.startswith("tacit.agent.commands") for name in of_agent)
+    assert all(name.startswith("tacit.agent.shell") for name in of_agent)
 
 
 def test_the_help_of_the_agent_lists_every_command_that_it_has():
-    from tacit.agent.commands.main import agent
+    from tacit.agent.shell.commands.main import agent
 
     context = click.Context(agent)
     for name in agent.list_commands(context):

@@ -18,8 +18,8 @@ import pytest
 
 from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent import Agent
-from tacit.agent.commands import keys
-from tacit.agent.io import door
+from tacit.agent.shell.commands import keys
+from tacit.agent.shell.io import door
 from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.io import agent_socket
 from tacit.hub.config import AgentBeside, Limits

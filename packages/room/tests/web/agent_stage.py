@@ -11,8 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.agent import Agent
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io import page
+from tacit.agent.consent.answering import Answer
+from tacit.agent.shell.io import page
 from tests.agent.arrangements import pair, people, registered, share
 from tests.relay_support import Relay
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tacit.agent.engine.answering import Answer
+from tacit.agent.consent.answering import Answer
 from tacit.base.moment import SECOND
 from tests.agent.arrangements import share
 from tests.web.agent_stage import AgentStage

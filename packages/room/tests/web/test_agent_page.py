@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tacit.agent.engine import consenting
-from tacit.agent.engine.answering import Answer
-from tacit.agent.negotiation.goal import Need
+from tacit.agent.consent import consenting
+from tacit.agent.consent.answering import Answer
+from tacit.agent.scheduling.goal import Need
 from tacit.base.moment import SECOND
 from tests.web.agent_stage import AgentStage
 from tests.web.conftest import PATIENCE

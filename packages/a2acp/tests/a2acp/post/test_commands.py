@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from tacit.a2acp.post.io.store import AgentStore
-from tacit.agent.commands.main import agent
+from tacit.agent.shell.commands.main import agent
 
 
 @pytest.mark.parametrize(

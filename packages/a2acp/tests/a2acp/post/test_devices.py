@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from tacit.a2acp.post.io import epochs, handshakes, rollback
 from tacit.a2acp.post.io.directory import Directory
 from tacit.a2acp.post.io.relay_connection import OtherDevice, Superseded
-from tacit.agent.commands.main import agent
+from tacit.agent.shell.commands.main import agent
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import time_of

@@ -121,7 +121,7 @@ async def test_a_key_record_whose_serial_nobody_can_hold_is_not_pinned(tmp_path,
     [(KeyError("x"), "KeyError"), (Unavailable("the agent cannot write"), "the agent cannot write")],
 )
 async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, told):
-    from tacit.agent.commands import post as agent_post
+    from tacit.agent.shell.commands import post as agent_post
 
     async def end(_):
         raise ExceptionGroup("tasks", [fault])
@@ -479,7 +479,7 @@ async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):
 
 
 def test_a_relays_words_do_not_steer_the_terminal(tmp_path, capsys):
-    from tacit.agent.commands import post as agent_post
+    from tacit.agent.shell.commands import post as agent_post
 
     post = Post(tmp_path, clock=TimeService(), entropy=SystemEntropy())
     for text in ("[/x] [bold]no[/]", "\x1b]0;owned\x07"):

@@ -14,7 +14,7 @@ from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.relay_connection import Superseded
 from tacit.a2acp.post.reception import Drop
 from tacit.a2acp.post.reputation import Reputation
-from tacit.agent.commands.main import agent
+from tacit.agent.shell.commands.main import agent
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService

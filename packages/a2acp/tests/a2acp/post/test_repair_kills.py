@@ -29,7 +29,7 @@ def transaction(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
 AgentStore.transaction = transaction
-from tacit.agent.commands.main import agent
+from tacit.agent.shell.commands.main import agent
 agent()
 """
 

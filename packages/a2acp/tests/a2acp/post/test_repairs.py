@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from tacit.a2acp.post import receipt
 from tacit.a2acp.post.io import inbox
 from tacit.a2acp.post.reception import Drop
-from tacit.agent.commands.main import agent
+from tacit.agent.shell.commands.main import agent
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND

@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.agent.io.agent import Agent
+    from tacit.agent.shell.io.agent import Agent
 
 __all__ = ["Agent"]
 
@@ -23,4 +23,4 @@ __all__ = ["Agent"]
 def __getattr__(name: str) -> Any:
     if name != "Agent":
         raise AttributeError(name)
-    return importlib.import_module("tacit.agent.io.agent").Agent
+    return importlib.import_module("tacit.agent.shell.io.agent").Agent

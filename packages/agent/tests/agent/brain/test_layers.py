@@ -10,8 +10,8 @@ from tacit.a2acp.consent.tiers import DEFAULT, Override, Policy
 from tacit.a2acp.threads.turns import MOST_ROUNDS
 from tacit.agent.brain import layers
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Said, Scene, Sibling, Task
-from tacit.agent.negotiation.goal import MEETING, Goal
-from tacit.agent.negotiation.limits import MOST_NEEDS
+from tacit.agent.scheduling.goal import MEETING, Goal
+from tacit.agent.scheduling.limits import MOST_NEEDS
 from tacit.base.moment import parse_rfc3339
 
 NOW = parse_rfc3339("2026-03-23T09:00:00Z")

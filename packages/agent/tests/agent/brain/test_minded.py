@@ -12,7 +12,7 @@ import pytest
 from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.agent.brain.minded import AWAY, MALFORMED, TAKEN, UNSURE, established
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, GenerationFailed, Scene, Task
-from tacit.agent.negotiation.goal import MEETING, Goal
+from tacit.agent.scheduling.goal import MEETING, Goal
 from tacit.base.language_model import ModelAway
 from tacit.base.moment import parse_rfc3339
 from tests.agent.scripted import DINNER, Kept, Scripted, Waited, honest, minded

@@ -14,7 +14,7 @@ from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Scene, Task
 from tacit.agent.brain.replies import LONGEST_ANSWER, WHEN, MalformedAnswer, found, read
 from tacit.agent.brain.rules import Rules
-from tacit.agent.negotiation.goal import MEETING, Goal
+from tacit.agent.scheduling.goal import MEETING, Goal
 from tacit.base.moment import parse_rfc3339, rfc3339
 from tests.agent.scripted import DINNER
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tacit.a2acp.packets.windows import read_windows
 from tacit.agent.brain import port, writing
 from tacit.agent.brain.rules import Rules
-from tacit.agent.engine.proposing import EXCUSES
-from tacit.agent.negotiation.goal import Goal
+from tacit.agent.scheduling.goal import Goal
+from tacit.agent.scheduling.proposing import EXCUSES
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from tacit.a2acp.consent.tiers import Tier
-from tacit.agent.io import calls
+from tacit.agent.shell.io import calls
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.relay.settings import DAY

@@ -9,7 +9,7 @@ import pytest
 from tacit.agent.guests import hearing, inviting
 from tacit.agent.guests.answers import GuestReply
 from tacit.base.errors import Refused
-from tests.agent.group.circle import FRIDAY, circle, own_thread
+from tests.agent.groups.circle import FRIDAY, circle, own_thread
 
 pytestmark = pytest.mark.spec("A2ACP-277")
 GUEST = "g" * 26

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from tacit.a2acp.packets import schemas
 from tacit.agent.guests import answers
+from tacit.agent.guests import fold as guest_fold
+from tacit.agent.guests import records as guest_records
+from tacit.agent.guests.fold import BY_LINK, BY_OWNER, Guest
 from tacit.agent.guests.replies import read_reply
-from tacit.agent.threads import guest_fold, guest_records
-from tacit.agent.threads.guest_fold import BY_LINK, BY_OWNER, Guest
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment
 

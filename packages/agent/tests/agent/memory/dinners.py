@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.agent.engine.desk import DAY, Desk, Desks
+from tests.agent.scheduling.desk import DAY, Desk, Desks
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields

@@ -12,11 +12,13 @@ from click.testing import CliRunner
 
 from tacit.a2acp.post.io import purging
 from tacit.a2acp.post.io.post import Post
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io import carrying, erasing, people
-from tacit.agent.io.agent import Agent
-from tacit.agent.io.journal import FOLDER
-from tacit.agent.io.outside import OWN_CALENDAR
+from tacit.agent.consent.answering import Answer
+from tacit.agent.contacts.io import people
+from tacit.agent.kernel.io.journal import FOLDER
+from tacit.agent.memory.io import erasing
+from tacit.agent.scheduling.io.outside import OWN_CALENDAR
+from tacit.agent.shell.io import carrying
+from tacit.agent.shell.io.agent import Agent
 from tacit.base.commands.main import tacit
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.system import SystemEntropy

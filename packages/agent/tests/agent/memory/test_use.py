@@ -9,17 +9,16 @@ import pytest
 
 from tacit.a2acp.consent.tiers import DEFAULT, Override, Tier, tier
 from tacit.agent.brain import layers, port
-from tacit.agent.engine import remembering
-from tacit.agent.engine.scenes import scene_of
-from tacit.agent.engine.workspace import Peer
-from tacit.agent.memory import relationship
+from tacit.agent.brain.scenes import scene_of
+from tacit.agent.kernel.workspace import Peer
+from tacit.agent.memory import relationship, remembering
+from tacit.agent.memory.acquaintance import Acquaintance
 from tacit.agent.memory.record import record_of
+from tacit.agent.memory.records import CORRECTED
 from tacit.agent.memory.relationship import Known, Relationship, recalled
-from tacit.agent.threads.acquaintance import Acquaintance
-from tacit.agent.threads.memory_records import CORRECTED
 from tacit.base.moment import Moment, parse_rfc3339
-from tests.agent.engine.desk import MONDAY, Desk, Desks
 from tests.agent.memory.dinners import DAY, dinner, dinners, pair, profile
+from tests.agent.scheduling.desk import MONDAY, Desk, Desks
 
 INTENT = {"category": "scheduling", "summary": "dinner", "urgency": "normal"}
 TIMES = [{"date": "2026-03-27", "time": "18:00-22:00", "timezone": "Europe/London"}]
@@ -246,7 +245,7 @@ def test_a_thread_that_becomes_several_is_counted_by_what_it_became():
     begun = both.anna.ask("dinner with ben on Friday evening", both.ben.me)
     for question in both.anna.questions("consent"):
         both.anna.share_all(question)
-    from tacit.agent.engine import asking
+    from tacit.agent.scheduling import asking
 
     goals = [both.anna.goal("lunch on Thursday"), both.anna.goal("dinner on Friday")]
     both.anna.decide(lambda ws: asking.fork(ws, begun, goals))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from tacit.agent import Agent
-from tacit.agent.engine.answering import Answer
+from tacit.agent.consent.answering import Answer
 from tests.agent.arrangements import Pair, share
 from tests.relay_support import PATIENCE
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tacit.a2acp.packets import packet
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io.agent import Agent
+from tacit.agent.consent.answering import Answer
+from tacit.agent.shell.io.agent import Agent
 from tacit.base.errors import Refused
 from tests.agent.arrangements import pair, share
 from tests.agent_support import cleared

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from tacit.agent.engine import acting, answering
-from tacit.agent.io.agent import PAUSE
+from tacit.agent.consent import answering
+from tacit.agent.scheduling import acting
+from tacit.agent.shell.io.agent import PAUSE
 from tacit.base.errors import Refused
 from tests.agent.arrangements import pair
-from tests.agent.calendars.texts import calendar
 from tests.agent.scenarios.booking import (
     YES,
     checkpoint,
@@ -21,6 +21,7 @@ from tests.agent.scenarios.booking import (
     spoken,
     until,
 )
+from tests.agent.scheduling.calendars.texts import calendar
 
 
 @pytest.mark.spec("A2ACP-008", "A2ACP-136", "A2ACP-166")

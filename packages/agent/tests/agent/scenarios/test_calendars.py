@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.agent.engine import answering
+from tacit.agent.consent import answering
 from tacit.base.errors import Refused
 from tests.agent.arrangements import pair
-from tests.agent.calendars import radicale
-from tests.agent.calendars.texts import calendar, event
 from tests.agent.scenarios.booking import YES, checkpoint, proposed, until
+from tests.agent.scheduling.calendars import radicale
+from tests.agent.scheduling.calendars.texts import calendar, event
 
 SERIES = calendar(
     event("DTSTART;TZID=Europe/London:20260306T173000", "DURATION:PT5H", "RRULE:FREQ=WEEKLY", "EXDATE;TZID=Europe/London:20260403T173000"),

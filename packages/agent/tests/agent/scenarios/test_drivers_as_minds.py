@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.agent import Agent
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io import calls
+from tacit.agent.consent.answering import Answer
+from tacit.agent.shell.io import calls
 from tacit.base.moment import parse_rfc3339
 from tacit.harness.io.minds import DriverModels
 from tests.agent.arrangements import MONDAY, Pair, pair, registered, share

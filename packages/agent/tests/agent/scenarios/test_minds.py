@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from tacit.agent.engine.answering import Answer
+from tacit.agent.consent.answering import Answer
 from tacit.base.language_model import ModelAway
 from tacit.base.moment import SECOND, Moment
 from tests.agent.minds import SECRETS, choose, dinner, minds, opened

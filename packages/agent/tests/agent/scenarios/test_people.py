@@ -11,10 +11,11 @@ from tacit.a2acp.packets.windows import read_windows
 from tacit.agent import Agent
 from tacit.agent.brain import port
 from tacit.agent.brain.rules import Rules
-from tacit.agent.engine import asking, sending
-from tacit.agent.engine.answering import Answer
-from tacit.agent.engine.view import view_of
-from tacit.agent.negotiation.goal import Need
+from tacit.agent.consent import sending
+from tacit.agent.consent.answering import Answer
+from tacit.agent.scheduling import asking
+from tacit.agent.scheduling.goal import Need
+from tacit.agent.scheduling.view import view_of
 from tacit.base.errors import Refused
 from tacit.base.moment import parse_rfc3339
 from tests.agent.arrangements import MONDAY, pair, registered, share

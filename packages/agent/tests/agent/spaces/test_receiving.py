@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from tacit.a2acp.consent.tiers import Policy
-from tacit.agent.engine import space_receiving
-from tacit.agent.engine import space_sending as out
-from tacit.agent.engine.workspace import Peer
+from tacit.agent.kernel import records
+from tacit.agent.kernel.workspace import Peer
 from tacit.agent.spaces import merge
+from tacit.agent.spaces import receiving as space_receiving
+from tacit.agent.spaces import records as said
+from tacit.agent.spaces import sending as out
 from tacit.agent.spaces.fields import LONGEST_TITLE, MOST_MEMBERS
 from tacit.agent.spaces.levels import FULL_WRITE, READ_ALL, WRITE_OWN
 from tacit.agent.spaces.state import ALL, HOUR, INVITED, JOINED, LEFT, Member
-from tacit.agent.threads import records
-from tacit.agent.threads import space_records as said
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.wire.version import SHARED_CONTEXT_SPACES
-from tests.agent.engine.desk import Desk
+from tests.agent.scheduling.desk import Desk
 
 SPACE = "spc_lisbon"
 BEN, CARL, DORA, ZOE = (f"agent:{name}@relay.example" for name in ("ben", "carl", "dora", "zoe"))

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from tacit.agent.engine import space_sending
-from tacit.agent.io import calls
-from tacit.agent.io.journal import FOLDER, JournalEngine
+from tacit.agent.kernel.io.journal import FOLDER, JournalEngine
+from tacit.agent.shell.io import calls
+from tacit.agent.spaces import sending as space_sending
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND

@@ -1,7 +1,7 @@
 """What a personal agent can be asked, each said once: by which name, with what, and at which doors.
 
 The agent's socket takes all of it; its page and a hub take what is marked here. Who carries an operation out
-is the agent's business (`tacit.agent.io.calls`), and how it is typed is the command line's.
+is the agent's business (`tacit.agent.shell.io.calls`), and how it is typed is the command line's.
 """
 
 from __future__ import annotations

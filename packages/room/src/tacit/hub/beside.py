@@ -101,5 +101,5 @@ def key_protection(path: Path) -> str | None:
 def agent_server(caller_of: Callable[[Any], AgentCaller]) -> Server[Any]:
     """The agent's MCP server; `caller_of` says by which way a request reaches the agent."""
     with _of("the personal agent", "agent"):
-        from tacit.agent.mcp.io import server
+        from tacit.agent.shell.mcp.io import server
     return server.agent_server(caller_of)

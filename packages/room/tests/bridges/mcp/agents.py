@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tacit.agent.io import door
+from tacit.agent.shell.io import door
 from tests.agent.arrangements import pair, people
 from tests.bridges.mcp.rooms import TACIT, Agent, environment
 

@@ -11,9 +11,9 @@ from mcp import MCPError
 from mcp.types import ElicitResult
 
 from tacit.a2acp.packets.tools import TOOLS
-from tacit.agent.engine.answering import Answer
-from tacit.agent.io import page
-from tacit.agent.mcp import door as agent_door
+from tacit.agent.consent.answering import Answer
+from tacit.agent.shell.io import page
+from tacit.agent.shell.mcp import door as agent_door
 from tacit.base.tool_results import Shown
 from tests.agent.arrangements import share
 from tests.bridges.mcp.agents import DINNER, NEED, program, running

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.agent.io import calls
+from tacit.agent.shell.io import calls
 from tacit.base.errors import Refused
 from tacit.base.language_model import Prompt
 from tacit.harness.io.minds import DriverModels

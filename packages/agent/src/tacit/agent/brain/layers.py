@@ -21,11 +21,12 @@ from tacit.a2acp.consent import aliases
 from tacit.a2acp.consent.tiers import Override, canonical
 from tacit.a2acp.packets.zones import zone_of_owner
 from tacit.a2acp.threads.turns import MOST_ROUNDS
-from tacit.agent.brain import placeholders, zone_words
-from tacit.agent.brain.days import spoken
+from tacit.agent.brain import placeholders
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Scene, Task
 from tacit.agent.brain.replies import SCHEMAS
-from tacit.agent.negotiation import limits
+from tacit.agent.scheduling import limits
+from tacit.agent.scheduling.dates import zones as zone_words
+from tacit.agent.scheduling.dates.days import spoken
 from tacit.base.errors import Bug
 from tacit.base.language_model import Prompt
 from tacit.base.moment import rfc3339

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tacit.agent.brain.calendar_words import Hours
-from tacit.agent.brain.tokens import Sentence
-from tacit.agent.negotiation.goal import HELPFUL, NICE_TO_HAVE, REQUIRED, Need
+from tacit.agent.scheduling.dates.tokens import Sentence
+from tacit.agent.scheduling.dates.words import Hours
+from tacit.agent.scheduling.goal import HELPFUL, NICE_TO_HAVE, REQUIRED, Need
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

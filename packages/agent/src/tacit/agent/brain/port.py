@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.a2acp.consent.tiers import Policy
-    from tacit.agent.negotiation.goal import Goal, Need
+    from tacit.agent.scheduling.goal import Goal, Need
     from tacit.base.moment import Moment
 
 READ_REQUEST: Final = "read_request"

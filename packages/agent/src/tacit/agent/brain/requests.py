@@ -19,11 +19,11 @@ from msgspec.structs import replace
 
 from tacit.a2acp.packets.formats import write_duration
 from tacit.agent.brain import coverage, inquiries, matters, names, occasions, writing
-from tacit.agent.brain.dates import read_when
-from tacit.agent.brain.flexibility import DIMENSIONS
-from tacit.agent.brain.items import Day, Flex
 from tacit.agent.brain.wish import ANYBODY, Addressees, Wish
-from tacit.agent.negotiation.goal import DURATION, HANDOVER, INFORMATION, MEETING, REQUIRED, Goal, Need
+from tacit.agent.scheduling.dates.flexibility import DIMENSIONS
+from tacit.agent.scheduling.dates.items import Day, Flex
+from tacit.agent.scheduling.dates.sentence import read_when
+from tacit.agent.scheduling.goal import DURATION, HANDOVER, INFORMATION, MEETING, REQUIRED, Goal, Need
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:

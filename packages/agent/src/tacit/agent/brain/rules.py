@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.a2acp.packets.zones import zone_named
 from tacit.agent.brain import occasions, writing
-from tacit.agent.brain.dates import contradictions, read_when
 from tacit.agent.brain.port import (
     READ_PACKET,
     READ_REQUEST,
@@ -28,7 +27,8 @@ from tacit.agent.brain.requests import (
     read_request,
 )
 from tacit.agent.brain.wish import turned_round
-from tacit.agent.negotiation.goal import HANDOVER, INFORMATION, MEETING, Goal
+from tacit.agent.scheduling.dates.sentence import contradictions, read_when
+from tacit.agent.scheduling.goal import HANDOVER, INFORMATION, MEETING, Goal
 from tacit.base.errors import Bug
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tacit.agent.brain.coverage import MONEY, Coverage, turns
-from tacit.agent.brain.tokens import Sentence
+from tacit.agent.scheduling.dates.tokens import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.agent.brain.dates import When
-    from tacit.agent.brain.items import Item
+    from tacit.agent.scheduling.dates.items import Item
+    from tacit.agent.scheduling.dates.sentence import When
 
 LONGEST_PHRASE: Final = 8
 _NEAR: Final = 3

@@ -14,8 +14,8 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.a2acp.packets.zones import zone_named, zone_of_owner
-from tacit.agent.brain import zone_words
-from tacit.agent.brain.days import spoken
+from tacit.agent.scheduling.dates import zones as zone_words
+from tacit.agent.scheduling.dates.days import spoken
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.threads.guest_fold import Guest
+    from tacit.agent.guests.fold import Guest
 
 CONFIRM: Final = "confirm"
 DECLINE: Final = "decline"

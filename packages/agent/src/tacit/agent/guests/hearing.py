@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from tacit.agent.engine import concluding
 from tacit.agent.guests import answers
-from tacit.agent.threads import guest_records
-from tacit.agent.threads.guest_fold import BY_LINK, BY_OWNER, EXPIRED, REVOKED
+from tacit.agent.guests import records as guest_records
+from tacit.agent.guests.fold import BY_LINK, BY_OWNER, EXPIRED, REVOKED
+from tacit.agent.scheduling import concluding
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.strict_json import canonical
 from tacit.wire.guests import MOST_ANSWERS
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.engine.workspace import Workspace
     from tacit.agent.guests.answers import GuestReply
-    from tacit.agent.threads.guest_fold import Guest
+    from tacit.agent.guests.fold import Guest
+    from tacit.agent.kernel.workspace import Workspace
 
 MOST_PASTED: Final = 20
 ANSWERED: Final = "guest_answered"

@@ -24,11 +24,11 @@ from tacit.a2acp.packets.zones import wall, zone_named, zone_of_owner
 from tacit.a2acp.threads.states import State
 from tacit.agent.brain.requests import read
 from tacit.agent.brain.writing import spoken, title
-from tacit.agent.calendars.entry import entry
-from tacit.agent.engine import proposing
-from tacit.agent.group.confirmation import QUORUM
+from tacit.agent.groups.confirmation import QUORUM
+from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.answers import MOST_QUESTIONS
-from tacit.agent.threads import guest_records
+from tacit.agent.scheduling import proposing
+from tacit.agent.scheduling.calendars.entry import entry
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.wire.guests import LONGEST_DAYS
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.engine.workspace import Workspace
-    from tacit.agent.negotiation.goal import Goal
-    from tacit.agent.threads.state import Thread
+    from tacit.agent.kernel.state import Thread
+    from tacit.agent.kernel.workspace import Workspace
+    from tacit.agent.scheduling.goal import Goal
     from tacit.base.spans import Span
 
 DAY: Final = 24 * 3600 * SECOND

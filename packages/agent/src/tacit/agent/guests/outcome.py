@@ -9,7 +9,7 @@ from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.threads.guest_fold import Guest
+    from tacit.agent.guests.fold import Guest
 
 
 def result(guest: Guest, question: Fields) -> Fields:

@@ -16,8 +16,8 @@ from tacit.base.moment import rfc3339
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.agent.memory.acquaintance import Acquaintance
     from tacit.agent.memory.relationship import Relationship
-    from tacit.agent.threads.acquaintance import Acquaintance
     from tacit.base.moment import Moment
 
 

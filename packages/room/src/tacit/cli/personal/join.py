@@ -31,7 +31,7 @@ def join(session: CliSession, group: str | None, invite: str | None) -> None:
     """
     import asyncio
 
-    from tacit.agent.commands.for_rooms import own_name, without_words
+    from tacit.agent.shell.commands.for_rooms import own_name, without_words
     from tacit.cli import show
     from tacit.cli.agents.join import invited, token_of, with_way_out
     from tacit.cli.personal import room

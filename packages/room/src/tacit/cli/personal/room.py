@@ -14,7 +14,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.commands import for_rooms
+from tacit.agent.shell.commands import for_rooms
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.base.faults import place_of
 from tacit.base.io import agent_socket as socket

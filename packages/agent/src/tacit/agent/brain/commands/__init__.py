@@ -1,0 +1,1 @@
+"""The commands about the models that an agent thinks with."""

@@ -1,0 +1,1 @@
+"""What was disclosed under which answer, and the settings that allow it."""

@@ -1,0 +1,1 @@
+"""Other people's agents: how they are found and written down."""

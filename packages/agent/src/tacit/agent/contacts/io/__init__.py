@@ -1,0 +1,1 @@
+"""Whom a request is for, and looking an agent up."""

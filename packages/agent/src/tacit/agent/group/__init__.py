@@ -1,1 +1,0 @@
-"""What is particular to more than two: the list, the sums, the modes of confirming."""

@@ -1,0 +1,1 @@
+"""What an owner can ask about groups."""

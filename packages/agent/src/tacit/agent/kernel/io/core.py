@@ -1,0 +1,109 @@
+"""What every feature of the personal agent stands on: journal, vault, post, clock, one decision at a time.
+
+A feature is a module of functions that take this; the agent itself is one object that has it all. A setting
+is a value in the vault, named by the journal, and is changed by what it is at the moment of the change.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from tacit.agent.kernel import records
+from tacit.agent.kernel.io.setting_values import missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.post.io.post import Post
+    from tacit.a2acp.post.io.relay_connection import RelayConnection
+    from tacit.agent.brain.io.minding import Mind
+    from tacit.agent.brain.port import Task, Thought
+    from tacit.agent.kernel.io.changes import Changes
+    from tacit.agent.kernel.io.journal import Journal
+    from tacit.agent.kernel.io.vault import Vault
+    from tacit.agent.kernel.workspace import Workspace
+    from tacit.agent.scheduling.io.outside import Outside
+    from tacit.base.io.time_service import TimeService
+    from tacit.base.moment import Moment
+    from tacit.base.ports import Entropy
+    from tacit.base.spans import Span
+
+
+Decided = TypeVar("Decided")
+
+
+class OwnPage(Protocol):
+    """The agent's own page, while it is served."""
+
+    @property
+    def address(self) -> str:
+        """Where it is; the address alone lets nobody in."""
+        ...
+
+    def link(self, question_id: str = "") -> str:
+        """An address that signs its owner in once."""
+        ...
+
+
+class AgentCore(ABC):
+    """What features use of the agent; whoever runs it gives the rest."""
+
+    folder: Path
+    journal: Journal
+    vault: Vault
+    post: Post
+    mind: Mind
+    outside: Outside
+    clock: TimeService
+    entropy: Entropy
+    changes: Changes
+    connection: RelayConnection | None
+    spaces_compared: Moment | None
+    unreadable: dict[str, set[str]]
+    page: OwnPage | None = None
+    me: str
+
+    @abstractmethod
+    async def decide(self, decision: Callable[[Workspace], Decided]) -> Decided:
+        """Make one decision durable; what it gives back."""
+
+    @abstractmethod
+    def workspace(self) -> Workspace:
+        """For one decision, or for looking."""
+
+    @abstractmethod
+    async def think(self, task: Task) -> Thought:
+        """The thought of the owner's brain."""
+
+    @abstractmethod
+    async def settle(self) -> None:
+        """Do all that can be done now."""
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """The same, unless it is being done already."""
+
+    @abstractmethod
+    async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
+        """Whether a slot is free in every calendar, asked now."""
+
+    async def revise(self, name: str, change: Callable[[Fields], Fields]) -> Fields:
+        """Change a setting by what it is when the change is made, so that two at once are both kept."""
+
+        def revised(ws: Workspace) -> Fields:
+            value_id = ws.book.settings.get(name, "")
+            before = cast("Fields | None", ws.read(value_id))
+            if value_id and before is None:
+                raise missing()
+            kept = change(before or {})
+            ws.say(records.Set(name, ws.keep("", kept)))
+            return kept
+
+        return await self.decide(revised)
+
+    async def set_to(self, name: str, value: Any) -> None:
+        """Put a setting in the place of what it was."""
+        await self.decide(lambda ws: ws.say(records.Set(name, ws.keep("", value))))

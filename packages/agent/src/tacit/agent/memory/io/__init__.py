@@ -1,0 +1,1 @@
+"""What an owner can see, correct and have forgotten."""

@@ -1,1 +1,0 @@
-"""Finding what suits both sides: goals, options, limits, conflicts."""

@@ -1,0 +1,1 @@
+"""Reaching the owner: first steps, hints, notices and notifications."""

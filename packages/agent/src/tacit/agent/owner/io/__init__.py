@@ -1,0 +1,1 @@
+"""First steps, hints, notices and notifications as an agent carries them out."""

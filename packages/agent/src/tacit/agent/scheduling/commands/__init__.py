@@ -1,0 +1,1 @@
+"""The commands of scheduling: calendars, and facts about the owner."""

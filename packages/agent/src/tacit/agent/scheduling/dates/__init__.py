@@ -1,0 +1,1 @@
+"""English about days, times and zones, read into stretches of time or into questions."""

@@ -1,0 +1,1 @@
+"""The process, its page and its socket."""

@@ -1,1 +1,0 @@
-"""What happens between two agents about one thing: states, timers, the fold."""
