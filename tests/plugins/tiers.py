@@ -20,6 +20,7 @@ TIERS: Final = ("test", "proof")
 PROOF: Final = (
     # Browsers.
     "web",
+    "agent/guests/test_page.py",
     "relay/test_join_page.py",
     # Servers of NATS, several nodes, kills, faults of disks, clocks.
     "attention/io/test_restarts.py",

@@ -3,8 +3,8 @@
 Only the stretch that was asked about is enumerated, and only so many days are looked at: an endless rule and
 one that never holds (30 February) end as soon as any other. What is not understood here (rules by the hour or
 faster, weeks of the year, days of the year, other calendars) is None, and whoever asked blocks what such a
-rule may cover. `dateutil` gives the same times (tests/agent/scheduling/calendars/test_recurrence.py) but looks
-for 30 February until the year 9999.
+rule may cover. `dateutil` (tests/agent/scheduling/calendars/test_recurrence.py) gives the same times but
+looks for 30 February until the year 9999.
 
 Works on wall clocks without a zone. Knows nothing of moments, events or exceptions.
 """
