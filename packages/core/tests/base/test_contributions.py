@@ -63,7 +63,7 @@ def test_every_place_of_the_project_has_something(place):
 
 def test_a_journal_is_contributed_under_the_group_that_it_has():
     journal = importlib.import_module("tacit.agent.kernel.io.journal")
-    assert GROUPS[contributions.JOURNALS] == {journal.GROUP: "tacit.agent.kernel.io.journal:JournalEngine"}
+    assert GROUPS[contributions.JOURNALS] == {journal.GROUP: "tacit.agent.shell.io.journal:journal_engine"}
 
 
 def test_commands_are_there_as_far_as_their_packages_are(monkeypatch):
