@@ -62,16 +62,17 @@ def mcp(*, client: str | None, name: str) -> None:
 
 
 async def _serve() -> None:
-    from tacit.agent.shell.mcp.io.stdio import serve
+    from tacit.agent.shell.mcp.door import SURFACE
+    from tacit.base.io.mcp_server import serve_stdio
 
     async with _caller() as caller:
-        await serve(caller)
+        await serve_stdio(SURFACE, caller)
 
 
 @contextlib.asynccontextmanager
 async def _caller() -> AsyncGenerator[AgentCaller]:
     """The running agent of the folder; where none runs, this process is it until the client leaves."""
-    from tacit.agent.shell.mcp.io.stdio import OwnCaller, SocketCaller
+    from tacit.agent.shell.mcp.io.callers import OwnCaller, SocketCaller
 
     folder = invocation().folder
     try:
