@@ -27,7 +27,7 @@ TEXT = "Dinner on Friday at 7pm at Mario's?"
 async def test_grandma_confirms_the_result_is_text_and_entry_and_nothing_is_remembered(tmp_path):
     async with host(tmp_path) as (relay, agent):
         book = agent.journal.book
-        before = [dict(getattr(book, name)) for name in ("tallies", "approvals", "completions", "hints")]
+        before = [dict(book.by_name()[name]) for name in ("tallies", "approvals", "completions", "hints")]
         asked = await agent.guest_ask("Grandma", TEXT, signed="Anna")
         assert asked["state"] == "open"
         assert asked["link"].startswith(f"{relay.url}/g/{asked['guest_id']}#")
@@ -50,7 +50,7 @@ async def test_grandma_confirms_the_result_is_text_and_entry_and_nothing_is_reme
         assert "DTSTART:20260327T190000Z" in result["ics"]
         # No memory, no trust, no promotion; no contact, no thread, nothing under way, nothing in a calendar.
         assert [
-            dict(getattr(book, name)) for name in ("tallies", "approvals", "completions", "hints")
+            dict(book.by_name()[name]) for name in ("tallies", "approvals", "completions", "hints")
         ] == before
         assert not list(book.threads)
         assert not list(book.acting)
