@@ -27,8 +27,8 @@ from tacit.agent.brain.configured import (
     Definition,
     plain,
 )
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import plain as one_line
+from tacit.agent.terminal.commands.asking import call, invocation
+from tacit.agent.terminal.commands.values import plain as one_line
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
 
@@ -287,5 +287,4 @@ def _tried_lines(name: str, tried: _Tried | _Away) -> list[str]:
 
 
 def _data() -> Path:
-    data: Path = click.get_current_context().obj[0]
-    return data
+    return invocation().folder
