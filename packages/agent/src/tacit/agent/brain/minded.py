@@ -21,7 +21,7 @@ time and chance come from outside.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.agent.brain import layers, replies
 from tacit.agent.brain.configured import LARGE, MEDIUM, RULES, SMALL
@@ -241,8 +241,8 @@ def established(task: Task) -> bool:
     if task.kind == WRITE_PROPOSAL:
         category = task.goal.category if task.goal is not None else ""
     elif task.kind == READ_PACKET:
-        intent: object = task.packet.get("intent")
-        category = cast("dict[str, Any]", intent).get("category") if isinstance(intent, dict) else None
+        intent = task.packet.get("intent")
+        category = intent.get("category") if isinstance(intent, dict) else None
     else:
         return False
     return isinstance(category, str) and task.scene.completed.get(category, 0) >= ESTABLISHED

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.agent.scheduling.options import Options
     from tacit.agent.scheduling.view import View
+    from tacit.base.strict_json import JsonObject
 
 LOOKED_AHEAD: Final = 22 * 24 * 3600 * 1_000_000
 """How far beyond what was asked for the calendars are read: other weeks are tried before anyone is asked."""
@@ -99,7 +100,7 @@ def reading_task(ws: Workspace, thread: Thread) -> port.Task | None:
     if thread.goal or not thread.consider:
         return None
     view = view_of(ws, thread)
-    fields = {"intent": view.intent, "context": view.theirs}
+    fields: JsonObject = {"intent": view.intent, "context": view.theirs}
     scene = scene_of(ws, thread.peer, thread) if ws.minded else None
     return port.Task(port.READ_PACKET, ws.now, zone_of(ws), packet=fields, scene=scene)
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
 from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from tacit.base.strict_json import Json, JsonObject
 
 EACH: Final = "each"
 PROPOSER: Final = "proposer"
@@ -57,7 +59,7 @@ def is_calendar(action: str, service: str = "") -> bool:
 
 
 def plan(
-    entries: Sequence[Mapping[str, Any]],
+    entries: Sequence[Mapping[str, Json]],
     *,
     thread_id: str,
     packet_id: str,
@@ -84,7 +86,7 @@ def plan(
     return tuple(found)
 
 
-def _name(entry: Mapping[str, Any]) -> str:
+def _name(entry: Mapping[str, Json]) -> str:
     name = entry.get("action")
     if not isinstance(name, str) or not name:
         raise Refused("bad_packet", "an action has a name", row="A2ACP-051")
@@ -118,7 +120,7 @@ def mine(actions: Iterable[Action], me: str) -> tuple[Action, ...]:
     )
 
 
-def failure(action: Action, details: Mapping[str, Any]) -> dict[str, Any]:
+def failure(action: Action, details: Mapping[str, Json]) -> JsonObject:
     """The failure as a constraint: `context.conflict` of the next packet (A2ACP-169).
 
     It says which action failed for which time and place, all of which the other side has confirmed itself;
