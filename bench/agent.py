@@ -35,6 +35,7 @@ from bench.agent_mcp import mcp_calls
 from tacit.a2acp.packets import packet
 from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
+from tacit.agent.features import FOLD
 from tacit.agent.kernel import records
 from tacit.agent.kernel.io.journal import Journal
 from tacit.agent.kernel.state import US
@@ -242,7 +243,7 @@ async def _decided(anna: Agent, goal: Any, peer: str) -> None:
 
 def _journal(folder: pathlib.Path) -> Journal:
     folder.mkdir()
-    return Journal(folder, clock=TimeService(), entropy=SystemEntropy())
+    return Journal(folder, FOLD, clock=TimeService(), entropy=SystemEntropy())
 
 
 async def _appended(journal: Journal, groups: list[list[records.Record]]) -> float:
@@ -453,18 +454,14 @@ def page(found: dict[str, Any]) -> str:
             "|---|---|---|---|---|---|",
             *rows(found),
             "",
-            "A thread is two agents with rules for brains on a real relay, from the owner's sentence until the proposal stands",
-            "on both sides, nobody asked in between (both owners have allowed the fields for good). Bare means: the same fields,",
-            "sealed and posted by the same post over the same relay, each packet when the one before it was taken. A decision",
-            "is durable before the next begins: its values in the vault and its records in the journal, in one transaction. A",
-            "start is a process of its own, until everything that can be done is done.",
+            "A thread is two agents that go by rules, on a real relay, from the owner's sentence until the proposal stands on",
+            "both sides; both owners have allowed the fields, so nobody is asked. *Bare* is the same fields, sealed and posted",
+            "over the same relay. A decision is durable before the next begins: its values and records in one transaction. A",
+            "start is a new process, until everything that can be done is done.",
             "",
-            "Model calls are counted at the model: two agents on a real relay, both with a model in every tier, and of both the",
-            "calls together; tokens are reckoned by four bytes each. What a driver adds is the request as it left, less the",
-            "rules and the words that it was given, with the answer's schema, which stands in the rules too. An ordinary turn",
-            "without chat tools is what a thought would be if it were not forgotten; most of it are the programs' own tools and",
-            "instructions, which a thought has no use for. A thought starts the program anew each time, so its milliseconds are",
-            "those of a start.",
+            "Model calls are those of both agents, with a model in every tier; a token counts as four bytes. What a driver adds",
+            "is the request as it left, less the rules and words that it was given. A thought starts the program anew, so its",
+            "milliseconds are those of a start; an ordinary turn also carries the programs' own tools and instructions.",
             "",
         ]
     )

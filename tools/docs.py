@@ -1,6 +1,6 @@
-"""Reference pages, and the page's table of signals, made from the tables that the code itself uses.
+"""Reference pages, and what the page knows of signals and of the agent's operations, made from the code's own tables.
 
-python tools/docs.py           write docs/reference/ and web/src/state/signals_table.ts
+python tools/docs.py           write docs/reference/, web/src/state/signals_table.ts and web/src/net/agent_operations.ts
 python tools/docs.py --check   fail when a page is stale, or a page links to nothing
 """
 
@@ -34,6 +34,7 @@ from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind
 from tacit.relay.settings import DAY, HOUR, MINUTE
 from tacit.relay.settings import Limits as RelayLimits
+from tools.agent_types import agent_operations_table
 from tools.places import ROOT, pages
 
 NOTE = "<!-- Made by tools/docs.py; edit the tables in the code instead. -->\n"
@@ -326,6 +327,7 @@ def signals_table() -> str:
 
 
 PAGES = {
+    "web/src/net/agent_operations.ts": agent_operations_table,
     "web/src/state/signals_table.ts": signals_table,
     "docs/reference/limits.md": limits_page,
     "docs/reference/agent.md": agent_page,

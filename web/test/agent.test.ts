@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentLine } from "../src/net/agent";
 import { RpcError } from "../src/net/socket";
-import { AgentState, type Question } from "../src/state/agent";
+import { AgentState } from "../src/state/agent";
+import type { Question } from "../src/net/agent_operations";
 import { change, draftOf, drop } from "../src/state/drafts";
 import { basisText, deedText, fieldName, hoursText, nameIn, packetText, placeText, plain, stateText, valueText } from "../src/text/agent";
 

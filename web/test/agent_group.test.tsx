@@ -3,14 +3,16 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentLine } from "../src/net/agent";
-import { AgentState, type Question } from "../src/state/agent";
+import { AgentState } from "../src/state/agent";
+import type { Question } from "../src/net/agent_operations";
 import { namesOf, valueText } from "../src/text/agent";
 import { Card } from "../src/ui/agent/cards";
-import { GroupPart, type Group } from "../src/ui/agent/group";
+import type { WholeGroup } from "../src/net/agent_operations";
+import { GroupPart } from "../src/ui/agent/group";
 
 const [ANNA, BOB, CHARLIE, DIANA] = ["anna", "bob", "charlie", "diana"].map((name) => `agent:${name}@relay.example`) as [string, string, string, string];
 const ID = "thr_group";
-const told: Group = {
+const told: WholeGroup = {
   thread_id: ID,
   state: "NEGOTIATING",
   coordinator: ANNA,
@@ -22,6 +24,7 @@ const told: Group = {
     { agent: DIANA, status: "left_out", thread_id: `${ID}/${DIANA}` },
   ],
   digest: "50ed2b5f9576",
+  unsigned: null,
   confirmation: { mode: "quorum", quorum: 2, order: null },
   windows: [{ window: "Friday 27 March 19:00-22:00", available_count: 2, missing: [CHARLIE] }],
   trade_off: null,

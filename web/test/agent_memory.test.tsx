@@ -3,25 +3,29 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentLine } from "../src/net/agent";
-import { AgentState, type Question } from "../src/state/agent";
+import { AgentState } from "../src/state/agent";
+import type { Question } from "../src/net/agent_operations";
 import { Card } from "../src/ui/agent/cards";
-import { Knows, Remembered, trustText, type Known, type Memory } from "../src/ui/agent/memory";
+import type { Known, Memory } from "../src/net/agent_operations";
+import { Knows, Remembered, trustText } from "../src/ui/agent/memory";
 
 const BEN = "agent:ben@relay.example";
 const memory: Memory = {
   agent: BEN,
+  user_label: "",
+  typical_intents: [],
   interaction_count: 4,
   first_interaction: "2026-03-02",
   last_interaction: "2026-03-20",
-  learned_patterns: { usually_shares: [], usually_declines: ["budget_range"], usually_requests: ["dietary"], average_response_time: "PT35M" },
-  context_cache: { dietary: { value: "<b>vegan</b>", last_updated: "2026-03-20", confidence: "medium", source: "told" } },
-  changes: [{ field: "dietary", old: "no fish", new: "<b>vegan</b>", date: "2026-03-20" }],
+  learned_patterns: { usually_shares: [], usually_declines: ["budget_range"], usually_requests: ["dietary"], average_response_time: "PT35M", typical_flexibility: {}, preferred_resolution_style: null },
+  context_cache: { dietary: { value: "<b>vegan</b>", last_updated: "2026-03-20", confidence: "medium", source: "told", thread_id: null } },
+  changes: [{ field: "dietary", old: "no fish", new: "<b>vegan</b>", date: "2026-03-20", source: "told" }],
   trust_level: "familiar",
   trust_signals: ["4 successful threads"],
 };
 const known: Known = {
   agent: BEN,
-  told: [{ field: "dietary", value: "no meat", last: "2026-03-20T10:00:00Z", times: 3, basis: "user_approved" }],
+  told: [{ field: "dietary", value: "no meat", first: "2026-03-02T10:00:00Z", last: "2026-03-20T10:00:00Z", times: 3, basis: "user_approved", via: null, thread_id: "thr_1" }],
   can_be_undone: [
     { what: "always_share", field: "dietary", for: "them" },
     { what: "always_share", field: "timezone", for: "everybody" },

@@ -11,7 +11,7 @@ import { type LineState, pause, RpcError } from "./socket";
 export type Change = { change: string; question_id?: string; thread_id?: string; space_id?: string; open?: boolean; via?: string; name?: string; state?: string };
 
 export interface AgentLine {
-  call<T = any>(command: string, given?: Record<string, unknown>): Promise<T>;
+  call(command: string, given?: Record<string, unknown>): Promise<unknown>;
 }
 
 /** What went wrong in the agent's own word, whichever way it came. */
@@ -23,10 +23,10 @@ export function reasonOf(error: unknown): string {
 export class HubLine implements AgentLine {
   constructor(private readonly rpc: <T>(method: string, params: Record<string, unknown>) => Promise<T>) {}
 
-  call<T = any>(command: string, given: Record<string, unknown> = {}): Promise<T> {
+  call(command: string, given: Record<string, unknown> = {}): Promise<unknown> {
     // The hub has one operation for hints: to see them, and to say that one was seen.
-    if (command === "seen") return this.rpc<T>("agent_hints", { seen: given.hint });
-    return this.rpc<T>(`agent_${command}`, given);
+    if (command === "seen") return this.rpc("agent_hints", { seen: given.hint });
+    return this.rpc(`agent_${command}`, given);
   }
 }
 
@@ -74,8 +74,8 @@ export class OwnLine implements AgentLine {
     }
   }
 
-  async call<T = any>(command: string, given: Record<string, unknown> = {}): Promise<T> {
-    const { ok } = await this.post<{ ok: T }>("/agent/call", { command, arguments: given });
+  async call(command: string, given: Record<string, unknown> = {}): Promise<unknown> {
+    const { ok } = await this.post<{ ok: unknown }>("/agent/call", { command, arguments: given });
     return ok;
   }
 

@@ -7,138 +7,13 @@
 
 import { computed, signal } from "@preact/signals";
 import type { AgentLine, Change } from "../net/agent";
+import type { AgentOperations, Contact, Disclosure, GuestLine, Hint, Me, Notice, Permissions, Question, SpaceLine, Spaces, ThreadLine, ThreadState } from "../net/agent_operations";
 import { reasonOf } from "../net/agent";
 import type { LineState } from "../net/socket";
 import { drop, dropOthers } from "./drafts";
 
-export interface ConsentField {
-  field: string;
-  reason: string;
-  priority: string;
-  values: unknown[];
-  /** The owner's own wish needs it: shown as chosen, and sent only when said. */
-  ticked?: boolean;
-  /** The reason is our own agent's; every other is the counterpart's words. */
-  own?: boolean;
-}
-
-export interface Alternative {
-  summary?: string;
-  reason?: string;
-  details?: Record<string, unknown>;
-  /** What of it is not as its owner asked, each as a sentence. */
-  not_as_asked?: string[];
-}
-
-export interface Proposal extends Alternative {
-  alternatives: Alternative[];
-  reasoning?: string;
-  actions: { action: string; executor: string; reversible: boolean; tick: string | null }[];
-  by: string;
-}
-
-/** The group that a thread belongs to, our part in it, and the others who still take part. */
-export interface InGroup {
-  thread_id: string;
-  part: "hub" | "leg" | "member";
-  others: string[];
-}
-
-export interface Question {
-  question_id: string;
-  kind: string;
-  thread_id: string;
-  counterpart: string;
-  asked_at: string;
-  fields: ConsentField[];
-  proposal: Proposal | null;
-  choices: string[];
-  about?: Record<string, any>;
-  new_contact?: boolean;
-  new_contact_text?: string;
-  group?: InGroup;
-}
-
-export interface ThreadLine {
-  thread_id: string;
-  with: string;
-  state: string;
-  flags: string[];
-  summary: string;
-  began: string;
-  group?: InGroup;
-}
-
-export interface Contact {
-  address: string;
-  label: string;
-  welcome: boolean;
-  blocked: boolean;
-  flagged: boolean;
-  key: string;
-  safety_number?: string | null;
-  offered_safety_number?: string;
-}
-
-export interface GuestAnswer {
-  at: string;
-  source: string;
-  readable: boolean;
-  counts: boolean;
-  choice: string | null;
-  answers: string[];
-  suggestion: string | null;
-}
-
-/** Somebody without an agent who was asked by a link; `link` and `text` stand only in the whole of one. */
-export interface GuestLine {
-  guest_id: string;
-  name: string;
-  state: string;
-  summary: string;
-  answers: GuestAnswer[];
-  counts: string | null;
-  link?: string | null;
-  text?: string | null;
-}
-
-export interface Permissions {
-  always_share: string[];
-  ask_first: string[];
-  never_share: string[];
-  overrides: Record<string, { label: string; promote_to_always_share: string[]; restrict_to_never_share: string[]; notes: string }>;
-}
-
-export interface Disclosure {
-  to: string;
-  thread_id: string;
-  packet_id: string;
-  field: string;
-  value: unknown;
-  basis: string;
-  via?: string | null;
-  at: string;
-}
-
-export interface Notice {
-  thread_id: string;
-  code: string;
-  text: string;
-  at: string;
-}
-
-export interface SpaceLine {
-  space_id: string;
-  title: string;
-  status: string;
-  participants: string[];
-  new: number;
-}
-
-export interface Hint {
-  hint: string;
-  text: string;
-}
+/** What is asked; nothing where an operation needs nothing. */
+export type Given<Name extends keyof AgentOperations> = Record<string, never> extends AgentOperations[Name]["request"] ? [given?: AgentOperations[Name]["request"]] : [given: AgentOperations[Name]["request"]];
 
 /** A question that is open no more, though not by what was said here. */
 export interface Closed {
@@ -163,7 +38,7 @@ export class AgentState {
   readonly disclosures = signal<Disclosure[] | null>(null);
   readonly notices = signal<Notice[] | null>(null);
   readonly profile = signal<Record<string, unknown> | null>(null);
-  readonly me = signal<Record<string, any> | null>(null);
+  readonly me = signal<Me | null>(null);
   readonly hints = signal<Hint[]>([]);
   /** Null where spaces are not offered: in a room. */
   readonly spaces = signal<SpaceLine[] | null>(null);
@@ -191,9 +66,9 @@ export class AgentState {
   ) {}
 
   /** One command; what is not offered is remembered, so that nothing is shown for it. */
-  async call<T = any>(command: string, given: Record<string, unknown> = {}): Promise<T> {
+  async call<Name extends keyof AgentOperations>(command: Name, ...[given]: Given<Name>): Promise<AgentOperations[Name]["result"]> {
     try {
-      return await this.agent.call<T>(command, given);
+      return (await this.agent.call(command, { ...given })) as AgentOperations[Name]["result"];
     } catch (error) {
       if (["unknown_command", "unknown_op", "agent_off"].includes(reasonOf(error))) this.missing.value = new Set([...this.missing.peek(), command]);
       throw error;
@@ -205,37 +80,37 @@ export class AgentState {
   }
 
   private readonly loaders: Record<string, () => Promise<void>> = {
-    questions: async () => this.took((await this.call<{ questions: Question[] }>("pending")).questions),
+    questions: async () => this.took((await this.call("pending")).questions),
     threads: async () => {
-      const { threads } = await this.call<{ threads: ThreadLine[] }>("threads", { every: this.every.peek() });
+      const { threads } = await this.call("threads", { every: this.every.peek() });
       this.threads.value = threads.toSorted((a, b) => (a.began < b.began ? 1 : -1));
     },
     contacts: async () => {
-      this.contacts.value = (await this.call<{ contacts: Contact[] }>("contacts")).contacts;
+      this.contacts.value = (await this.call("contacts")).contacts;
     },
     guests: async () => {
-      this.guests.value = (await this.call<{ guests: GuestLine[] }>("guests")).guests;
+      this.guests.value = (await this.call("guests")).guests;
     },
     permissions: async () => {
-      this.permissions.value = await this.call<Permissions>("permissions");
+      this.permissions.value = await this.call("permissions");
     },
     disclosures: async () => {
-      this.disclosures.value = (await this.call<{ disclosures: Disclosure[] }>("disclosures")).disclosures.toReversed();
+      this.disclosures.value = (await this.call("disclosures")).disclosures.toReversed();
     },
     notices: async () => {
-      this.notices.value = (await this.call<{ notices: Notice[] }>("notices")).notices.toReversed();
+      this.notices.value = (await this.call("notices")).notices.toReversed();
     },
     profile: async () => {
-      this.profile.value = (await this.call<{ profile: Record<string, unknown> }>("profile")).profile;
+      this.profile.value = (await this.call("profile")).profile;
     },
     me: async () => {
       this.me.value = await this.call("me");
     },
     spaces: async () => {
-      this.spaces.value = (await this.call<{ spaces: SpaceLine[] }>("space", { do: "list" })).spaces;
+      this.spaces.value = ((await this.call("space", { do: "list" })) as Spaces).spaces;
     },
     hints: async () => {
-      this.hints.value = (await this.call<{ hints: Hint[] }>("hints")).hints;
+      this.hints.value = (await this.call("hints")).hints ?? [];
     },
   };
   private readonly looked = new Set<string>(["questions"]);
@@ -390,8 +265,8 @@ export class AgentState {
     }
   }
 
-  async ask(text: string, to: string): Promise<{ thread_id: string; state: string }> {
-    const begun = await this.call<{ thread_id: string; state: string }>("ask", { text, to: to === "" ? [] : [to] });
+  async ask(text: string, to: string): Promise<ThreadState> {
+    const begun = await this.call("ask", { text, to: to === "" ? [] : [to] });
     void this.load("questions");
     return begun;
   }

@@ -1,7 +1,7 @@
 /** What a consent card would say: which fields go, with which values, and which of them still lack one. */
 
 import { own } from "../text/agent";
-import type { ConsentField } from "./agent";
+import type { ConsentField } from "../net/agent_operations";
 import type { Draft } from "./drafts";
 
 export interface Consent {

@@ -209,4 +209,4 @@ export const packetText = (type: string): string => own(PACKETS, type) ?? `sent 
 const BASES: Record<string, string> = { user_approved: "you said yes", user_preauthorised: "always allowed", implicit: "part of your wish", space: "you wrote it into a shared space" };
 
 /** What allowed a value to leave. */
-export const basisText = (basis: string): string => own(BASES, basis) ?? plain(basis, 40);
+export const basisText = (basis: string | null): string => own(BASES, basis ?? "") ?? plain(basis, 40);

@@ -5,7 +5,8 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { AgentState, Alternative, Closed, ConsentField, Proposal, Question } from "../../state/agent";
+import type { AgentState, Closed } from "../../state/agent";
+import type { Alternative, ConsentField, Proposal, Question } from "../../net/agent_operations";
 import { consentOf, isEmptied, isOn, outgoing, writtenOf } from "../../state/consent";
 import { change, draftOf } from "../../state/drafts";
 import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, namesOf, own, placeText, plain, theirField, valueText, type Window } from "../../text/agent";

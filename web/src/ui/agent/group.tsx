@@ -2,36 +2,12 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { Participant, WholeGroup } from "../../net/agent_operations";
 import type { AgentState } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
 import { namesOf, nameIn, own, plain } from "../../text/agent";
 import { Card } from "./cards";
 import { Face, failed } from "./parts";
-
-interface Participant {
-  agent: string;
-  status: string;
-  thread_id?: string;
-  confirmed?: boolean;
-  declined?: boolean;
-}
-
-export interface Group {
-  thread_id: string;
-  state: string | null;
-  coordinator: string;
-  coordinates: boolean;
-  participants: Participant[];
-  digest: string;
-  confirmation: { mode: string; quorum: number | null; order: string[] | null };
-  windows: { window: string; available_count: number; missing: string[] }[];
-  trade_off: string | null;
-  binding: { agent: string; field: string } | null;
-  asked_to_bend: string[];
-  offered_to: string | null;
-  may_coordinate: string[];
-  follows: string | null;
-}
 
 const STATUS: Record<string, { text: string; tone: string }> = {
   awaiting_response: { text: "not answered yet", tone: "asks" },
@@ -43,7 +19,7 @@ const GONE = new Set(["left_out", "withdrawn"]);
 const MORE: Record<string, string> = { time_windows: "free time", location_preference: "choice of area" };
 
 /** What a participant has done so far; only its coordinator knows. */
-function standing(found: Group, one: Participant): { text: string; tone: string } {
+function standing(found: WholeGroup, one: Participant): { text: string; tone: string } {
   if (one.declined) return { text: "said no", tone: "bad" };
   if (one.confirmed) return { text: "said yes", tone: "good" };
   if (one.status === "awaiting_response" && found.asked_to_bend.includes(one.agent)) return { text: "asked to bend", tone: "asks" };
@@ -51,11 +27,11 @@ function standing(found: Group, one: Participant): { text: string; tone: string 
 }
 
 export function GroupPart({ state, id }: { state: AgentState; id: string }): VNode | null {
-  const [found, setFound] = useState<Group | null>(null);
+  const [found, setFound] = useState<WholeGroup | null>(null);
   const [fault, setFault] = useState("");
   const look = () =>
     state
-      .call<Group>("group", { thread_id: id })
+      .call("group", { thread_id: id })
       .then((group) => {
         setFound(group);
         setFault("");
@@ -81,7 +57,7 @@ export function GroupPart({ state, id }: { state: AgentState; id: string }): VNo
   );
 }
 
-function People({ found }: { found: Group }): VNode {
+function People({ found }: { found: WholeGroup }): VNode {
   return (
     <section aria-label="Who takes part">
       <h3>Who takes part</h3>
@@ -109,13 +85,13 @@ function People({ found }: { found: Group }): VNode {
   );
 }
 
-function howItEnds({ confirmation }: Group): string {
+function howItEnds({ confirmation }: WholeGroup): string {
   if (confirmation.mode === "quorum") return `It stands once ${confirmation.quorum} have said yes.`;
   if (confirmation.mode === "sequential") return `They say yes one after the other: ${(confirmation.order ?? []).map(nameIn).join(", then ")}.`;
   return "It stands once everybody has said yes.";
 }
 
-function Times({ found, people }: { found: Group; people: number }): VNode {
+function Times({ found, people }: { found: WholeGroup; people: number }): VNode {
   const binding = found.binding;
   return (
     <section aria-label="Which times suit how many">
@@ -147,7 +123,7 @@ function Times({ found, people }: { found: Group; people: number }): VNode {
 }
 
 /** Offered to those alone who could take it now: what is on the list is not refused. */
-function HandOver({ state, found, done }: { state: AgentState; found: Group; done: () => Promise<unknown> }): VNode | null {
+function HandOver({ state, found, done }: { state: AgentState; found: WholeGroup; done: () => Promise<unknown> }): VNode | null {
   const [to, setTo] = useState("");
   const [fault, setFault] = useState("");
   if (found.offered_to !== null) {

@@ -2,7 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AgentState, GuestAnswer, GuestLine } from "../../state/agent";
+import type { AgentState } from "../../state/agent";
+import type { Guest, GuestAnswer, GuestLine, ReadReply } from "../../net/agent_operations";
 import { own, plain } from "../../text/agent";
 import { Icon } from "../icons";
 import { Empty, Face, failed, Said } from "./parts";
@@ -61,7 +62,7 @@ function Ask({ state, asked }: { state: AgentState; asked: (guest: string) => vo
   const [text, setText] = useState("");
   const [fault, setFault] = useState("");
   const ask = () =>
-    state.call<GuestLine>("guest_ask", { name: name.trim(), text: text.trim() }).then(
+    state.call("guest_ask", { name: name.trim(), text: text.trim() }).then(
       (made) => {
         setName("");
         setText("");
@@ -96,12 +97,12 @@ function Ask({ state, asked }: { state: AgentState; asked: (guest: string) => vo
 }
 
 function Detail({ state, one }: { state: AgentState; one: GuestLine }): VNode {
-  const [found, setFound] = useState<GuestLine | null>(null);
+  const [found, setFound] = useState<Guest | null>(null);
   const [fault, setFault] = useState("");
   const [sure, setSure] = useState(false);
   const [copied, setCopied] = useState(false);
-  const ask = (command: string) =>
-    state.call<GuestLine>(command, { guest_id: one.guest_id }).then(
+  const ask = (command: "guest" | "guest_revoke") =>
+    state.call(command, { guest_id: one.guest_id }).then(
       (now) => {
         setFound(now);
         setFault("");
@@ -112,7 +113,7 @@ function Detail({ state, one }: { state: AgentState; one: GuestLine }): VNode {
     );
   // Again when an answer has come.
   useEffect(() => void ask("guest"), [one.guest_id, one.state, one.answers.length]);
-  const now = found ?? one;
+  const now: GuestLine & Partial<Guest> = found ?? one;
   const name = plain(now.name, 80) || "They";
   return (
     <div class="contact-detail">
@@ -178,19 +179,13 @@ function Answer({ name, one }: { name: string; one: GuestAnswer }): VNode {
   );
 }
 
-interface Read {
-  choice: string;
-  answers: string[];
-  suggestion: string;
-}
-
 /** A reply that came another way: shown as it is read, and kept when its owner says so. */
 function Paste({ state, guest, kept }: { state: AgentState; guest: string; kept: () => void }): VNode {
   const [text, setText] = useState("");
-  const [read, setRead] = useState<Read | null>(null);
+  const [read, setRead] = useState<ReadReply | null>(null);
   const [fault, setFault] = useState("");
   const send = (keep: boolean) =>
-    state.call<Read>("guest_paste", { guest_id: guest, text, keep, ...(keep && read ? { choice: read.choice, suggestion: read.suggestion } : {}) }).then(
+    state.call("guest_paste", { guest_id: guest, text, keep, ...(keep && read ? { choice: read.choice, suggestion: read.suggestion } : {}) }).then(
       (found) => {
         setFault("");
         setRead(keep ? null : found);

@@ -2,46 +2,15 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { CachedValue, Known, Memory } from "../../net/agent_operations";
 import type { AgentState } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
 import { fieldName, fieldValue, nameIn, own, plain, theirField, valueText } from "../../text/agent";
 import { onDay } from "../../text/time";
 import { failed } from "./parts";
 
-interface Cached {
-  value: unknown;
-  last_updated: string;
-  confidence: string;
-  source: string;
-}
-
-interface Change {
-  field: string;
-  old: unknown;
-  new: unknown;
-  date: string;
-}
-
-export interface Memory {
-  agent: string;
-  interaction_count: number;
-  first_interaction: string | null;
-  last_interaction: string | null;
-  learned_patterns: { usually_shares: string[]; usually_declines: string[]; usually_requests: string[]; average_response_time: string | null };
-  context_cache: Record<string, Cached>;
-  changes: Change[];
-  trust_level: string;
-  trust_signals: string[];
-}
-
-export interface Known {
-  agent: string;
-  told: { field: string; value: unknown; last: string; times: number; basis: string }[];
-  can_be_undone: { what: string; field?: string; for?: string; thread_id?: string }[];
-}
-
 /** One remembered value: its date and source beside it, a correction and a way to have it forgotten under it. */
-function Value({ name, key_, one, say }: { name: string; key_: string; one: Cached; say: (command: string, given: Record<string, unknown>) => void }): VNode {
+function Value({ name, key_, one, correct, forget }: { name: string; key_: string; one: CachedValue; correct: (key: string, value: string) => void; forget: (key: string) => void }): VNode {
   const [draft, setDraft] = useState<string | null>(null);
   const by = one.source === "owner" ? "you noted it" : `${name} told it`;
   const what = theirField(key_);
@@ -58,7 +27,7 @@ function Value({ name, key_, one, say }: { name: string; key_: string; one: Cach
               <button type="button" class="link" aria-label={`Correct: ${what}`} onClick={() => setDraft(valueText(one.value))}>
                 Correct
               </button>
-              <button type="button" class="link" aria-label={`Forget: ${what}`} onClick={() => say("memory_forget", { key: key_ })}>
+              <button type="button" class="link" aria-label={`Forget: ${what}`} onClick={() => forget(key_)}>
                 Forget
               </button>
             </p>
@@ -68,7 +37,7 @@ function Value({ name, key_, one, say }: { name: string; key_: string; one: Cach
             class="unfolded"
             onSubmit={(event) => {
               event.preventDefault();
-              if (draft.trim() !== "") say("memory_edit", { key: key_, value: draft.trim() });
+              if (draft.trim() !== "") correct(key_, draft.trim());
               setDraft(null);
             }}
           >
@@ -115,10 +84,9 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
   const [found, setFound] = useState<Memory | null>(null);
   const [fault, setFault] = useState("");
   const [sure, setSure] = useState(false);
-  const look = () => state.call<{ memory: Memory[] }>("memory", { who }).then((all) => setFound(all.memory[0] ?? null));
-  const say = (command: string, given: Record<string, unknown> = {}) => {
-    state
-      .call(command, { who, ...given })
+  const look = () => state.call("memory", { who }).then((all) => setFound(all.memory[0] ?? null));
+  const done = (said: Promise<unknown>) => {
+    said
       .then(look)
       .then(() => {
         setFault("");
@@ -126,6 +94,8 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
       })
       .catch((error: unknown) => setFault(failed(error)));
   };
+  const correct = (key: string, value: string) => done(state.call("memory_edit", { who, key, value }));
+  const forget = (key?: string) => done(state.call("memory_forget", key === undefined ? { who } : { who, key }));
   // A thread that ends while one looks teaches something.
   useEffect(() => void look().catch((error: unknown) => setFault(failed(error))), [who, state.stirred.value.count]);
   if (found === null) return fault === "" ? null : <p class="refusal">{fault}</p>;
@@ -140,7 +110,7 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
       {found.interaction_count > 0 && <p class="fine">{trustText(name, found.trust_level, found.trust_signals)}</p>}
       <dl>
         {values.map(([key, one]) => (
-          <Value key={key} key_={key} name={name} one={one} say={say} />
+          <Value key={key} key_={key} name={name} one={one} correct={correct} forget={forget} />
         ))}
       </dl>
       {found.changes.map((one, place) => (
@@ -153,7 +123,7 @@ export function Remembered({ state, who }: { state: AgentState; who: string }): 
       {!empty && (
         <div class="ask-choices">
           {sure ? (
-            <button type="button" class="danger" onClick={() => say("memory_forget")}>
+            <button type="button" class="danger" onClick={() => forget()}>
               Forget all of this
             </button>
           ) : (
@@ -211,7 +181,7 @@ export function Knows({ state, who }: { state: AgentState; who: string }): VNode
   const [fault, setFault] = useState("");
   const look = () =>
     state
-      .call<Known>("known", { who })
+      .call("known", { who })
       .then(setFound)
       .catch((error: unknown) => setFault(failed(error)));
   useEffect(() => void look(), [who, state.stirred.value.count]);

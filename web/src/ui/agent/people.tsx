@@ -2,7 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AgentState, Contact } from "../../state/agent";
+import type { AgentState } from "../../state/agent";
+import type { AgentContact, Contact, FoundContact } from "../../net/agent_operations";
 import { bareAddress, nameIn, own, plain } from "../../text/agent";
 import { Icon } from "../icons";
 import { Guests } from "./guests";
@@ -78,11 +79,11 @@ function Detail({ state, one }: { state: AgentState; one: Contact }): VNode {
   const [found, setFound] = useState<Contact | null>(null);
   const [fault, setFault] = useState("");
   const [sure, setSure] = useState(false);
-  const decide = (decision: string) =>
+  const decide = (decision: AgentContact["decision"]) =>
     state
-      .call<Contact>("contact", { who: one.address, decision })
+      .call("contact", { who: one.address, decision })
       .then((now) => {
-        setFound(now);
+        if (!("removed" in now)) setFound(now);
         setFault("");
         setSure(false);
         if (decision !== "show") void state.look("contacts");
@@ -151,12 +152,6 @@ function Detail({ state, one }: { state: AgentState; one: Contact }): VNode {
   );
 }
 
-interface Found {
-  address: string;
-  fingerprint?: string | null;
-  uri?: string;
-}
-
 /** Whether a text is somebody's card, with the fingerprint in it, and no bare address. */
 const isCard = (text: string): boolean => /^a2acp:/i.test(text);
 
@@ -164,7 +159,7 @@ const isCard = (text: string): boolean => /^a2acp:/i.test(text);
 function Add({ state }: { state: AgentState }): VNode {
   const [who, setWho] = useState("");
   const [fault, setFault] = useState("");
-  const [found, setFound] = useState<Found[]>([]);
+  const [found, setFound] = useState<FoundContact[]>([]);
   const done = () => {
     setWho("");
     setFault("");
@@ -175,11 +170,11 @@ function Add({ state }: { state: AgentState }): VNode {
   const text = who.trim();
   const add = () => (isCard(text) ? state.call("add", { uri: text }) : state.call("contact", { who: text, decision: "add" })).then(done, wrong);
   const find = () =>
-    state.call<{ found: Found[] }>("find", { account: text }).then((answer) => {
+    state.call("find", { account: text }).then((answer) => {
       setFault("");
       setFound(answer.found);
     }, wrong);
-  const take = (one: Found) => (one.uri && one.fingerprint ? state.call("add", { uri: one.uri }) : state.call("contact", { who: one.address, decision: "add" })).then(done, wrong);
+  const take = (one: FoundContact) => (one.uri && one.fingerprint ? state.call("add", { uri: one.uri }) : state.call("contact", { who: one.address, decision: "add" })).then(done, wrong);
   return (
     <form
       class="ask-box"

@@ -2,7 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AgentState, Disclosure, Permissions as Policy } from "../../state/agent";
+import type { AgentState } from "../../state/agent";
+import type { Disclosure, Permissions as Policy } from "../../net/agent_operations";
 import { reasonOf } from "../../net/agent";
 import { agentAddress } from "../../state/agent_route";
 import { bareAddress, basisText, fieldName, nameIn, own, placeText, plain, valueText } from "../../text/agent";
@@ -42,7 +43,7 @@ export function Permissions({ state }: { state: AgentState }): VNode {
   const policy = state.permissions.value;
   const set = (field: string, level: Level, confirmed = false) =>
     state
-      .call<Policy>("permissions", { field, level, counterpart: who, confirmed })
+      .call("permissions", { field, level, counterpart: who, confirmed })
       .then((now) => {
         state.permissions.value = now;
         setFault("");

@@ -2,41 +2,12 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { SpaceField, SpaceOutcome, WholeSpace } from "../../net/agent_operations";
 import type { AgentState } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
 import { nameIn, namesOf, own, plain, valueText } from "../../text/agent";
 import { agoOf, fullOf } from "../../text/time";
 import { Empty, Face, failed, Long } from "./parts";
-
-interface SpaceField {
-  field: string;
-  value: unknown;
-  by: string;
-  at: string;
-  link: string | null;
-  pending: boolean;
-}
-
-interface SpaceChange {
-  n: number;
-  field: string;
-  by: string;
-  at: string;
-  deleted: boolean;
-  value: unknown;
-  before: unknown;
-  lost: boolean;
-  new: boolean;
-}
-
-interface WholeSpace {
-  space_id: string;
-  title: string;
-  level: string;
-  members: { agent: string; level: string; status: string; silent: boolean }[];
-  fields: SpaceField[];
-  changes: SpaceChange[];
-}
 
 const LEVELS: Record<string, string> = { "read-all": "may read", "write-own-fields": "may read, and change what is theirs", "full-write": "may change everything" };
 const levelText = (level: string): string => own(LEVELS, level) ?? plain(level, 30);
@@ -94,8 +65,9 @@ function SpacePage({ state, id }: { state: AgentState; id: string }): VNode {
   useEffect(() => void state.look("me"), [state]);
   const look = () =>
     state
-      .call<WholeSpace>("space", { do: "show", space_id: id, look: false })
-      .then((whole) => {
+      .call("space", { do: "show", space_id: id, look: false })
+      .then((answer) => {
+        const whole = answer as WholeSpace;
         setFound((before) => (before === null ? whole : { ...whole, changes: whole.changes.map((one) => ({ ...one, new: one.new || before.changes.some((old) => old.n === one.n && old.new) })) }));
         setFault("");
         // What was drawn was seen; it stays marked here until one leaves the page.
@@ -206,9 +178,9 @@ function Write({ state, id, draft, setDraft, wrote }: { state: AgentState; id: s
     event.preventDefault();
     if (field.trim() === "" || value.trim() === "") return;
     state
-      .call<{ status: string }>("space", { do: "set", space_id: id, field: field.trim(), value: value.trim() })
+      .call("space", { do: "set", space_id: id, field: field.trim(), value: value.trim() })
       .then((outcome) => {
-        setSaid(outcome.status === "asked" ? "Not written yet: not everybody there may know this. It waits for you under “For you”." : "Written.");
+        setSaid((outcome as SpaceOutcome).status === "asked" ? "Not written yet: not everybody there may know this. It waits for you under “For you”." : "Written.");
         setDraft({ field: "", value: "" });
         return wrote();
       })

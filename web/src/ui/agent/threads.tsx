@@ -2,7 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AgentState, InGroup, ThreadLine } from "../../state/agent";
+import type { AgentState } from "../../state/agent";
+import type { ThreadLine, WholeThread } from "../../net/agent_operations";
 import { agentAddress } from "../../state/agent_route";
 import { bareAddress, basisText, deedText, fieldName, nameIn, namesOf, own, packetText, plain, stateText, theirField, valueText } from "../../text/agent";
 import { agoOf, clockOf, dayOf, fullOf } from "../../text/time";
@@ -68,44 +69,22 @@ function ThreadList({ state }: { state: AgentState }): VNode {
   );
 }
 
-interface Whole {
-  thread_id: string;
-  with: string;
-  state: string;
-  closed_reason: string | null;
-  flags: string[];
-  intent: Record<string, unknown>;
-  participants: string[];
-  turns: number;
-  shared: string[];
-  received: Record<string, unknown>;
-  requested: Record<string, string>;
-  outstanding: string[];
-  history: { packet_id: string; side: string; type: string; at: string }[];
-  steps: { at: string; packet?: string; steps?: [string, string][]; from?: string; to?: string; cause?: string; refused?: string; notice?: string }[];
-  actions: { action_id: string; action: string; executor: string; status: string; reversible: boolean }[];
-  parent: string | null;
-  siblings: string[];
-  cost?: Record<string, unknown> | null;
-  group?: InGroup;
-}
-
 /** Whether the other side's words may be in what the thread is about: it began it, or asked for something else. */
-function isTheirs(found: Whole): boolean {
+function isTheirs(found: WholeThread): boolean {
   return found.history.some((one, place) => one.side !== "us" && (place === 0 || one.type === "intent_update"));
 }
 
 const OVER = new Set(["COMPLETED", "DECLINED", "EXPIRED"]);
 
 function Thread({ state, id }: { state: AgentState; id: string }): VNode {
-  const [found, setFound] = useState<Whole | null>(null);
+  const [found, setFound] = useState<WholeThread | null>(null);
   const [fault, setFault] = useState("");
   const stir = state.stirred.value;
   const due = stir.thread_id === "" || stir.thread_id === id ? stir.count : -1;
   useEffect(() => {
     if (due < 0 && found !== null) return;
     state
-      .call<Whole>("thread", { thread_id: id })
+      .call("thread", { thread_id: id })
       .then((whole) => {
         setFound(whole);
         setFault("");
@@ -113,7 +92,7 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
       .catch((error: unknown) => setFault(failed(error)));
     void state.look("disclosures");
   }, [id, due, state.line.value === "online"]);
-  const act = (command: string) => state.call(command, { thread_id: id }).catch((error: unknown) => setFault(failed(error)));
+  const act = (command: "stop" | "resume") => state.call(command, { thread_id: id }).catch((error: unknown) => setFault(failed(error)));
   const group = found?.group;
   const hub = group?.part === "hub";
   const who = found?.with ?? "";
@@ -186,7 +165,7 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
   );
 }
 
-function Facts({ state, found, who }: { state: AgentState; found: Whole; who: string }): VNode {
+function Facts({ state, found, who }: { state: AgentState; found: WholeThread; who: string }): VNode {
   const said = (state.disclosures.value ?? []).filter((one) => one.thread_id === found.thread_id).toReversed();
   // The same value in a later packet tells nothing new.
   const given = said.filter((one, place) => said.findIndex((other) => other.field === one.field && JSON.stringify(other.value) === JSON.stringify(one.value)) === place);
@@ -271,7 +250,7 @@ interface Moment {
 }
 
 /** Packets and changes of state in one line of time; the five steps of a packet are folded under it. */
-function History({ found, who }: { found: Whole; who: string }): VNode {
+function History({ found, who }: { found: WholeThread; who: string }): VNode {
   const them = `${nameIn(who)}'s agent`;
   const cycles = new Map(found.steps.flatMap((one) => (one.packet && one.steps ? [[one.packet, one.steps] as const] : [])));
   const moments: Moment[] = [
@@ -326,7 +305,7 @@ function History({ found, who }: { found: Whole; who: string }): VNode {
 
 function Why({ state, id }: { state: AgentState; id: string }): VNode {
   const [excluded, setExcluded] = useState<[unknown, string][] | null>(null);
-  const look = () => state.call<{ excluded: [unknown, string][] }>("why", { thread_id: id }).then((found) => setExcluded(found.excluded), () => setExcluded([]));
+  const look = () => state.call("why", { thread_id: id }).then((found) => setExcluded(found.excluded), () => setExcluded([]));
   return (
     <>
       <button type="button" class="quiet small" aria-expanded={excluded !== null} onClick={() => (excluded === null ? void look() : setExcluded(null))}>

@@ -6,7 +6,8 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../net/agent";
-import type { AgentState, Permissions } from "../../state/agent";
+import type { AgentState } from "../../state/agent";
+import type { Permissions } from "../../net/agent_operations";
 import { goAgent } from "../../state/agent_route";
 import { fieldName, plain, valueText } from "../../text/agent";
 import { failed } from "./parts";

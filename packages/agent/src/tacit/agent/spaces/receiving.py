@@ -19,6 +19,7 @@ from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces import sending as out
 from tacit.agent.spaces.fields import LONGEST_TITLE, MOST_FIELDS, MOST_MEMBERS, is_path, is_value
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.agent.spaces.levels import FULL_WRITE
 from tacit.agent.spaces.notify import is_meaningful
 from tacit.agent.spaces.state import HOUR, INVITED, JOINED, LEFT, WAITING, Cell, Member, Space
@@ -73,11 +74,9 @@ def _invite(ws: Workspace, peer: str, about: bodies.Space, level: str) -> None:
     space_id = about.space_id
     participants = about.participants
     created = parse_rfc3339(about.created)
-    known = ws.book.spaces.get(space_id)
-    waiting = sum(
-        1 for one in map(ws.book.spaces.get, list(ws.book.spaces)) if one is not None
-        and one.creator == peer and one.status == INVITED
-    )  # fmt: skip
+    known = ws.book.part(SpaceTables).spaces.get(space_id)
+    spaces = ws.book.part(SpaceTables).spaces
+    waiting = sum(spaces[name].creator == peer and spaces[name].status == INVITED for name in list(spaces))
     fits = (
         about.creator == peer
         and peer in participants
@@ -108,7 +107,7 @@ def _invite(ws: Workspace, peer: str, about: bodies.Space, level: str) -> None:
 
 
 def _response(ws: Workspace, peer: str, space_id: str, *, accepted: bool) -> None:
-    space = ws.book.spaces.get(space_id)
+    space = ws.book.part(SpaceTables).spaces.get(space_id)
     known = space.members.get(peer) if space is not None else None
     if space is None or space.creator != ws.me or known is None or known.status != INVITED:
         _violated(ws, space_id, peer, "space_response")
@@ -138,7 +137,7 @@ def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, bodies.S
         return
     for one, known in sorted(told.items()):
         _one_member(ws, space.space_id, one, known)
-        if ws.book.spaces[space.space_id].status != JOINED:
+        if ws.book.part(SpaceTables).spaces[space.space_id].status != JOINED:
             # The creator has taken us out: whoever else is in it concerns us no more.
             return
 
@@ -190,7 +189,7 @@ def _new_member(ws: Workspace, space_id: str, one: str) -> None:
 
 
 def _update(ws: Workspace, peer: str, space_id: str, body: bodies.SpaceUpdate) -> None:
-    space = ws.book.spaces.get(space_id)
+    space = ws.book.part(SpaceTables).spaces.get(space_id)
     known = space.members.get(peer) if space is not None else None
     if space is None or space.status != JOINED or known is None or known.status != JOINED:
         _violated(ws, space_id, peer, "space_outsider")
@@ -202,7 +201,7 @@ def _update(ws: Workspace, peer: str, space_id: str, body: bodies.SpaceUpdate) -
         return
     if body.members is not None:
         _members(ws, space, peer, body.members)
-    if ws.book.spaces[space_id].status != JOINED:
+    if ws.book.part(SpaceTables).spaces[space_id].status != JOINED:
         return
     _changes(ws, space_id, peer, body.changes)
     _returned(ws, space_id, peer, body.returned or ())
@@ -268,7 +267,7 @@ def _keep(ws: Workspace, space: Space, author: str, change: merge.Change, cells:
     before = out.value_of(ws, space_id, change.field)
     cell = out.standing(ws, space_id, cells)
     stands = out.keep_version(ws, space_id, change, author)
-    entry = str(ws.book.spaces[space_id].changes)
+    entry = str(ws.book.part(SpaceTables).spaces[space_id].changes)
     after = out.versions_of(ws, space_id, change.field)
     if cell is not None and cell.by == ws.me and _was_lost(ws, space_id, cell, change, cells, after):
         ws.notice(space_id, "space_lost", entry)

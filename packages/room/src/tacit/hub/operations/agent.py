@@ -27,12 +27,12 @@ VIA: Final = "room"
 """Where the owner answered, as the receipts say it."""
 
 
-def name_of(operation: AgentOperation) -> str:
+def name_of(operation: AgentOperation[object]) -> str:
     """Its name in the hub's table of operations."""
     return f"agent_{operation.command}"
 
 
-def path_of(operation: AgentOperation) -> str:
+def path_of(operation: AgentOperation[object]) -> str:
     """Its place in HTTP."""
     return f"/v1/agent/{operation.command}"
 
@@ -68,7 +68,7 @@ async def carried_out(hub: Hub, command: str, arguments: dict[str, Any]) -> obje
         raise invalid(refused.message, row, reason=refused.code) from refused
 
 
-def runner(operation: AgentOperation) -> Callable[..., Awaitable[object]]:
+def runner(operation: AgentOperation[object]) -> Callable[..., Awaitable[object]]:
     """What the table of operations runs for one command."""
 
     async def run(hub: Hub, credential: Credential, request: msgspec.Struct) -> object:

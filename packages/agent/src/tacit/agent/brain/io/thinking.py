@@ -10,13 +10,14 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.brain.port import GenerationFailed
+from tacit.agent.kernel.io.core import AgentCore
 from tacit.agent.scheduling import considering
-from tacit.agent.shell.io.hosting import Hosting
 from tacit.base.language_model import ModelAway
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from tacit.agent.brain.io.minding import Mind
     from tacit.agent.brain.port import Task, Thought
     from tacit.base.moment import Moment
 
@@ -25,9 +26,10 @@ THOUGHT: Final = "thought of "
 """Before a thread's id: the name of a thought under way."""
 
 
-class Thinking(Hosting):
+class Thinking(AgentCore):
     """The thoughts of an agent."""
 
+    mind: Mind
     unminded: set[str]
     """Threads that wait for a model to answer again."""
     deeds: dict[str, asyncio.Task[bool]]

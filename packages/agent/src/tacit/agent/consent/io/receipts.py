@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.a2acp.consent import tiers
+from tacit.agent.consent.io import by_hand
 from tacit.agent.guests.io import operations as guests
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import US
-from tacit.agent.shell.io import by_hand
 from tacit.agent.spaces.io import operations as spaces
 from tacit.base.moment import rfc3339
 from tacit.base.strict_json import as_list, as_object
@@ -46,7 +46,7 @@ def disclosures(agent: AgentCore, who: str) -> Fields:
                     "thread_id": one.thread_id,
                     "packet_id": one.packet_id,
                     "field": name,
-                    "value": _sent_value(body, name, agent.outside.policy()),
+                    "value": _sent_value(body, name, agent.settings.policy()),
                     "basis": basis,
                     "question_id": question or None,
                     "via": said_via.get(question),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.contacts.vcards import MOST_BYTES
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import plain, who
+from tacit.agent.terminal.commands.asking import call, invocation
+from tacit.agent.terminal.commands.values import plain, who
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.output_place import OutputPlace
 from tacit.base.commands.terminal import bold, styled
@@ -115,7 +115,7 @@ def _matched(vcard: Path) -> Fields:
             data = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise Unavailable(f"cannot read {vcard}: {error.strerror}") from None
-    folder = click.get_current_context().obj[0]
+    folder = invocation().folder
     if not (folder / FILE).exists():
         return finding.match(None, data)
     store = AgentStore(folder)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import BASES, label, plain, value_text, when, who
+from tacit.agent.terminal.commands.asking import call
+from tacit.agent.terminal.commands.values import BASES, plain, value_text, when, who
 from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.quotation import label
 from tacit.base.commands.terminal import bold, styled
 
 if TYPE_CHECKING:

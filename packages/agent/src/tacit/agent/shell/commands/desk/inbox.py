@@ -22,6 +22,7 @@ from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
 from tacit.agent.shell.commands.desk.card_show import Line, key_lines, name_of
 from tacit.agent.shell.commands.desk.desk import Desk
+from tacit.agent.terminal.commands.values import BASES, plain, value_text, when, who
 from tacit.base.commands import terminal
 from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import TacitError
@@ -276,7 +277,7 @@ class Inbox(App[str]):
         except ConnectionError:
             self.exit(LOST)
         except TacitError as fault:
-            self._detail = [[("warn", arrange_show.plain(str(fault)))]]
+            self._detail = [[("warn", plain(str(fault)))]]
 
     async def _chosen(self) -> list[Line] | Text:
         if self.view == QUESTIONS or not self._rows:
@@ -354,7 +355,7 @@ def _spaced(lines: list[Line]) -> list[Line]:
 
 
 def _at(one: Fields) -> str:
-    return arrange_show.when(str(one["at"]))
+    return when(str(one["at"]))
 
 
 def _cut(text: str, width: int = ROW) -> str:
@@ -377,14 +378,14 @@ def _about(one: Fields) -> str:
     if one["proposal"]:
         return quoted(cast("Fields", one["proposal"]).get("summary") or "")
     names = [label(field["field"]) for field in cast("list[Fields]", one["fields"])]
-    return ", ".join(names) or arrange_show.when(str(one["asked_at"]))
+    return ", ".join(names) or when(str(one["asked_at"]))
 
 
 def _thread_row(one: Fields) -> list[Line]:
     over = {"COMPLETED": "chosen", "DECLINED": "warn", "EXPIRED": "warn", "STALLED": "notice"}
     state = str(one["state"])
     second = [(over.get(state, "who"), state.lower()), ("dim", f"  {_cut(name_of(str(one['with'])), 18)}")]
-    return [[("", _cut(arrange_show.plain(one["summary"])) or "-")], second, []]
+    return [[("", _cut(plain(one["summary"])) or "-")], second, []]
 
 
 def _notice_row(one: Fields) -> list[Line]:
@@ -397,10 +398,10 @@ def _receipt_row(one: Fields) -> list[Line]:
 
 
 def _receipt(one: Fields, width: int) -> list[Line]:
-    value = arrange_show.value_text(one["value"]) if one["value"] is not None else "forgotten"
-    allowed = arrange_show.BASES.get(one["basis"], str(one["basis"]))
+    value = value_text(one["value"]) if one["value"] is not None else "forgotten"
+    allowed = BASES.get(one["basis"], str(one["basis"]))
     rows: list[tuple[str, Any]] = [
-        ("to", arrange_show.who(one["to"])),
+        ("to", who(one["to"])),
         ("what", label(one["field"])),
         ("value", value),
         ("allowed by", allowed),
@@ -410,7 +411,7 @@ def _receipt(one: Fields, width: int) -> list[Line]:
     ]
     lines: list[Line] = []
     for name, text in rows:
-        first, *rest = terminal.wrapped(arrange_show.plain(text), max(width - 13, 20))
+        first, *rest = terminal.wrapped(plain(text), max(width - 13, 20))
         lines.append([("dim", f"{name:<12} "), ("", first)])
         lines += [[("", f"{'':<13}{more}")] for more in rest]
     return lines
