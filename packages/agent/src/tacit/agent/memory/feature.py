@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.kernel.feature import Change, Feature
+from tacit.agent.kernel.feature import Feature
 from tacit.agent.memory.acquaintance import PART
 from tacit.agent.memory.records import Remembered, Unlearned
 from tacit.agent.memory.relationship import PREFIX
 
 if TYPE_CHECKING:
+    from tacit.agent.kernel.io.changes import Change
     from tacit.agent.kernel.records import Record
 
 
@@ -19,4 +20,8 @@ def _change(record: Record) -> Change | None:
     return None
 
 
-FEATURE: Final = Feature(part=PART, change=_change, lasting=PREFIX)
+NOTICES: Final = {
+    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
+}
+
+FEATURE: Final = Feature(part=PART, change=_change, lasting=PREFIX, notices=NOTICES)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from msgspec import structs
 
 from tacit.agent.brain.io import choosing
-from tacit.agent.consent.answering import Answer
 from tacit.agent.contacts.io import finding, people
 from tacit.agent.guests.io import operations as guests
+from tacit.agent.kernel.answer import Answer
 from tacit.agent.owner.io import hinting, nudging, setting_up
 from tacit.agent.shell.io import programs
 from tacit.agent.spaces.io import links as space_links
