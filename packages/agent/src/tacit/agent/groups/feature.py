@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tacit.agent.groups.fold import PART
-from tacit.agent.kernel.feature import Feature
+from tacit.agent.groups.io import operations
+from tacit.agent.kernel.feature import Feature, handler
+from tacit.base import agent_requests as asked
 
 NOTICES: Final = {
     "part_failed": "goes on without somebody who could not carry out their part",
@@ -21,4 +23,12 @@ NOTICES: Final = {
     "coordinates_now": "is coordinated by your agent now; everybody is asked again",
 }
 
-FEATURE: Final = Feature(part=PART, notices=NOTICES)
+OPERATIONS: Final = {
+    "group": handler(asked.AgentThread, lambda agent, request: operations.group(agent, request.thread_id)),
+    "transfer": handler(
+        asked.AgentTransfer,
+        lambda agent, request: operations.transfer(agent, request.thread_id, request.to, request.reason),
+    ),
+}
+
+FEATURE: Final = Feature(part=PART, notices=NOTICES, operations=OPERATIONS)

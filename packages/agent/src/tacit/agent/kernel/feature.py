@@ -7,7 +7,7 @@ them. The kernel knows features by these values alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,21 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.records import Record
     from tacit.agent.kernel.state import Question
 
+Agent_contra = TypeVar("Agent_contra", contravariant=True)
+Request = TypeVar("Request")
 Answers: TypeAlias = "Callable[[AgentCore, Question, Answer], Awaitable[Fields]]"
+
+
+class Handler(NamedTuple, Generic[Agent_contra]):
+    """Who carries an operation out, and the shape that it reads."""
+
+    shape: Any
+    run: Callable[[Agent_contra, Any], Awaitable[Any]]
+
+
+def handler(shape: type[Request], run: Callable[[AgentCore, Request], Awaitable[Any]]) -> Handler[AgentCore]:
+    """A handler whose function takes what its shape reads."""
+    return Handler(shape, run)
 
 
 def no_change(_record: Record) -> Change | None:
@@ -49,3 +63,5 @@ class Feature:
     """The kinds of questions that it answers itself; the others are about a thread."""
     turn: Callable[[AgentCore], Awaitable[bool]] = no_turn
     """Its work in a turn of the wheel; whether it did anything."""
+    operations: Mapping[str, Handler[AgentCore]] = field(default_factory=dict[str, "Handler[AgentCore]"])
+    """What it carries out when it is asked, by name (`tacit.base.agent_operations`)."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.kernel.feature import Feature
+from tacit.agent.kernel.feature import Feature, Handler, handler
 from tacit.agent.spaces.fold import PART
-from tacit.agent.spaces.io import operations
+from tacit.agent.spaces.io import links, operations
 from tacit.agent.spaces.sending import VAULT
+from tacit.base import agent_requests as asked
 
 if TYPE_CHECKING:
     from tacit.agent.kernel.io.changes import Change
@@ -29,6 +30,18 @@ def _change(record: Record) -> Change | None:
     return {"change": "space", "space_id": space_id} if space_id else None
 
 
+OPERATIONS: Final = {
+    "space": Handler(asked.AgentSpace, operations.carried_out),
+    "space_open": handler(
+        asked.AgentSpaceOpen,
+        lambda agent, request: links.opened(agent, request.space_id, request.field),
+    ),
+    "space_tool": handler(
+        asked.AgentDefined,
+        lambda agent, request: links.add_tool(agent, request.name, request.definition),
+    ),
+}
+
 FEATURE: Final = Feature(
     part=PART,
     change=_change,
@@ -36,4 +49,5 @@ FEATURE: Final = Feature(
     notices=NOTICES,
     questions=dict.fromkeys(operations.KINDS, operations.answer),
     turn=operations.turn,
+    operations=OPERATIONS,
 )
