@@ -17,7 +17,7 @@ import msgspec
 
 from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.a2acp.threads.states import TERMINAL, TRANSITIONS, State
-from tacit.agent.owner.io.notices import NOTICES
+from tacit.agent.features import NOTICES
 from tacit.agent.shell.commands.arrange_show import TITLES
 from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.commands.lazy import Lazy

@@ -10,7 +10,7 @@ answer has no effect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -26,6 +26,7 @@ from tacit.agent.consent.consenting import DRAFT, own_name, zone_of
 from tacit.agent.groups import blackouts, grouping, joining
 from tacit.agent.groups.members import is_hub
 from tacit.agent.kernel import records
+from tacit.agent.kernel.answer import Answer
 from tacit.agent.kernel.state import MEMBER, US, Approvals
 from tacit.agent.scheduling import (
     acting,
@@ -44,7 +45,7 @@ from tacit.base.quoting import shown
 from tacit.base.strict_json import as_list, as_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Question, Thread
@@ -55,26 +56,6 @@ if TYPE_CHECKING:
 
 ROUNDS_GRANTED: Final = 8
 LASTING: Final = frozenset({"consent", "checkpoint", "escalation", "scope"})
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person said to one question."""
-
-    share: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Field to value; None stands for the value that was shown."""
-    decline: frozenset[str] = frozenset()
-    decline_all: bool = False
-    confirm: bool = False
-    alternative: int | None = None
-    ticks: frozenset[str] = frozenset()
-    counter: tuple[str, str] | None = None
-    refuse: bool = False
-    excuse: str = ""
-    choose: int | None = None
-    dismiss: bool = False
-    via: str = ""
-    """Where it was said; for the receipt, and for whoever asks who closed a question."""
 
 
 def open_question(ws: Workspace, question_id: str) -> Question:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tacit.agent.groups import records as said
-from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.book import StatePart
 from tacit.agent.kernel.records import Began
 from tacit.base.moment import Moment
 
@@ -168,4 +168,4 @@ def _change(tables: GroupTables, due: MutableMapping[str, Moment], record: said.
         due.pop(name, None)
 
 
-PART: Final = Part(said.KINDS, apply, GroupTables, TABLES, ALWAYS_LOADED)
+PART: Final = StatePart(said.KINDS, apply, GroupTables, TABLES, ALWAYS_LOADED)

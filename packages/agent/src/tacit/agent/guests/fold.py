@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tacit.agent.guests import records as guest_records
-from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.book import StatePart
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
@@ -157,4 +157,4 @@ def folded(book: Book, record: Record, at: Moment) -> None:
     apply(tables.guests, tables.open_guests, tables.asked_guests, record, at)
 
 
-PART: Final = Part(guest_records.KINDS, folded, GuestTables, TABLES, ALWAYS_LOADED)
+PART: Final = StatePart(guest_records.KINDS, folded, GuestTables, TABLES, ALWAYS_LOADED)

@@ -53,7 +53,7 @@ ALWAYS_LOADED: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StatePart:
     """A feature's part of the state, and how its records and the kernel's move it."""
 
     kinds: Mapping[str, type[Record]]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from tacit.a2acp.threads.states import State
 from tacit.agent.kernel import records, timers
-from tacit.agent.kernel.book import ALWAYS_LOADED, TABLES, Book, Part, Table
+from tacit.agent.kernel.book import ALWAYS_LOADED, TABLES, Book, StatePart, Table
 from tacit.agent.kernel.state import (
     REMEMBERED_PACKETS,
     THEM,
@@ -40,7 +40,7 @@ ACTING: Final = frozenset({State.CONFIRMED, State.EXECUTING, State.FAILED, State
 class Fold:
     """The kernel's kinds of record and tables together with those of features."""
 
-    def __init__(self, *parts: Part) -> None:
+    def __init__(self, *parts: StatePart) -> None:
         self._parts = parts
         self.kinds: dict[str, type[records.Record]] = dict(records.KINDS)
         self.tables: dict[str, tuple[Any, Any]] = dict(TABLES)

@@ -13,7 +13,7 @@ import msgspec
 
 from tacit.a2acp.threads.states import TERMINAL, Cause, State
 from tacit.agent.kernel import records
-from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.book import StatePart
 from tacit.agent.kernel.state import HUB
 from tacit.agent.memory import records as memory_records
 from tacit.base.moment import Moment
@@ -116,4 +116,4 @@ def forgotten(
         approvals.pop((field, peer), None)
 
 
-PART: Final = Part(memory_records.KINDS, apply, AcquaintanceTables, TABLES, frozenset())
+PART: Final = StatePart(memory_records.KINDS, apply, AcquaintanceTables, TABLES, frozenset())

@@ -16,7 +16,7 @@ import msgspec
 from tacit.a2acp.threads.states import TERMINAL
 from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel import records
-from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.book import StatePart
 from tacit.agent.kernel.state import HUB, LEG
 from tacit.agent.memory.records import Unlearned
 
@@ -161,4 +161,4 @@ def new_contact(tally: Tally | None, who: str) -> str | None:
     return f"{who} is still new ({done}): your agent checks with you more often"
 
 
-PART: Final = Part({}, apply, HintTables, TABLES, frozenset({"hints"}))
+PART: Final = StatePart({}, apply, HintTables, TABLES, frozenset({"hints"}))

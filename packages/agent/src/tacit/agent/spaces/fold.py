@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.book import StatePart
 from tacit.agent.kernel.records import Posted
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces.state import HOUR, LEFT, Cell, Leaving, Member, Space
@@ -144,4 +144,4 @@ def folded(book: Book, record: Record, at: Moment) -> None:
     apply(tables.spaces, tables.space_cells, tables.space_packets, record, at)
 
 
-PART: Final = Part(said.KINDS, folded, SpaceTables, TABLES, frozenset(TABLES))
+PART: Final = StatePart(said.KINDS, folded, SpaceTables, TABLES, frozenset(TABLES))

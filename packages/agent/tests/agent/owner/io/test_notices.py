@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
+from tacit.agent.features import NOTICES
 from tacit.agent.kernel.records import Noticed
-from tacit.agent.owner.io.notices import NOTICES, last_text, subject_of, text_of
+from tacit.agent.owner.io.notices import last_text, subject_of, text_of
 
 REASON = "Cara's calendar refused the entry."
 
 
 def keeping(read: Any) -> Any:
-    """An agent, as far as its vault."""
-    return SimpleNamespace(vault=SimpleNamespace(value=read))
+    """An agent, as far as its vault and its sentences."""
+    return SimpleNamespace(vault=SimpleNamespace(value=read), sentences=NOTICES)
 
 
 @pytest.mark.spec("A2ACP-169")
@@ -43,5 +44,5 @@ def test_any_other_notice_names_its_subject_and_looks_nothing_up():
 def test_the_newest_notice_of_its_kind_is_the_one_that_is_shown():
     listed = [{"thread_id": "thr_a", "code": "action_failed", "text": text} for text in ("first", "second")]
     listed.append({"thread_id": "thr_b", "code": "action_failed", "text": "another"})
-    assert last_text(listed, "thr_a", "action_failed") == "second"
-    assert last_text(listed, "thr_a", "declined") == NOTICES["declined"]
+    assert last_text(keeping(None), listed, "thr_a", "action_failed") == "second"
+    assert last_text(keeping(None), listed, "thr_a", "declined") == NOTICES["declined"]

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from tacit.agent.owner.io.notices import NOTICES
+from tacit.agent.features import NOTICES
 from tacit.agent.scheduling.calendars.busy import CalendarUnreadable
 from tacit.agent.scheduling.io.outside import OWN_CALENDAR
 from tacit.agent.scheduling.io.unreadable import CODE

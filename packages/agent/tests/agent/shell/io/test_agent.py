@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from tacit.agent.consent.answering import Answer
+from tacit.agent.contacts.io.first_contact import _ask
 from tacit.agent.scheduling.io.outside import Outside
 from tacit.agent.shell.io import calls
 from tacit.agent.shell.io.agent import Agent
-from tacit.agent.shell.io.taking import _ask_first
 from tacit.base.errors import Refused
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
@@ -108,7 +108,7 @@ async def test_of_two_faces_that_answer_about_somebody_new_one_wins_and_the_othe
         await registered(relay, tmp_path / "anna", "anna")
         async with Agent(tmp_path / "anna", clock=relay.clock) as anna:
             peer = f"agent:carl@{relay.domain}"
-            await anna.decide(lambda ws: _ask_first(ws, peer, "thr_new"))
+            await anna.decide(lambda ws: _ask(ws, peer, "thr_new"))
             question = (await anna.pending())["questions"][0]["question_id"]
             done = await asyncio.gather(
                 calls.call(anna, "answer", {"question_id": question, "confirm": True, "via": "page"}),
@@ -131,7 +131,7 @@ async def test_a_message_answers_what_was_asked_before_it_and_nothing_later(tmp_
             async def asked(name: str) -> str:
                 relay.clock.ahead += SECOND
                 peer = f"agent:{name}@{relay.domain}"
-                await anna.decide(lambda ws: _ask_first(ws, peer, f"thr_{name}"))
+                await anna.decide(lambda ws: _ask(ws, peer, f"thr_{name}"))
                 found = (await anna.pending())["questions"]
                 return next(one["question_id"] for one in found if one["thread_id"] == f"thr_{name}")
 

@@ -32,8 +32,6 @@ class Thinking(AgentCore):
     mind: Mind
     unminded: set[str]
     """Threads that wait for a model to answer again."""
-    deeds: dict[str, asyncio.Task[bool]]
-    """What is under way beside the wheel: actions by their thread, thoughts by theirs."""
     woken: asyncio.Event
 
     async def any_deed(self, *, thoughts: bool = True) -> bool:

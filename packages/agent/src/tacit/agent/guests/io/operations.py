@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import logging
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.utils import parseaddr
 from typing import TYPE_CHECKING, Final
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from tacit.base.strict_json import Json
 
 _log: Final = logging.getLogger("tacit.agent")
+BESIDE: Final = "guests"
+"""Under which name links are looked after, beside the wheel."""
 MAIL: Final = "mail_server"
 LOOK_AGAIN: Final = 300 * SECOND
 """After which the relay is asked again, though it said nothing."""
@@ -221,6 +224,21 @@ def _message(words: Fields) -> EmailMessage:
 
 
 # What the wheel does.
+
+
+@dataclass(slots=True)
+class LinksAsked:
+    """When the relay is to be asked about each link again."""
+
+    at: dict[str, Moment] = field(default_factory=dict[str, Moment])
+
+
+async def turn(agent: AgentCore) -> bool:
+    """Look after open links, beside the wheel: False, as nothing of it is done yet."""
+    connection, asked = agent.connection, agent.running(LinksAsked).at
+    if connection is not None and BESIDE not in agent.deeds and due(agent, connection, asked):
+        agent.beside(BESIDE, turned(agent, connection, asked))
+    return False
 
 
 async def turned(agent: AgentCore, connection: RelayConnection, asked: dict[str, Moment]) -> bool:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tacit.agent.kernel import records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from tacit.agent.kernel.feature import Change
 
+Change: TypeAlias = dict[str, Any]
 MOST_HELD: Final = 200
 EVERYTHING: Final[Change] = {"change": "everything"}
 

@@ -13,7 +13,8 @@ from tacit.agent.kernel import records
 from tacit.agent.kernel.io.setting_values import missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import asyncio
+    from collections.abc import Callable, Coroutine, Mapping
     from pathlib import Path
 
     from tacit.a2acp.consent.tiers import Policy
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.io.vault import Vault
     from tacit.agent.kernel.workspace import Workspace
     from tacit.base.io.time_service import TimeService
-    from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
     from tacit.base.spans import Span
 
 
 Decided = TypeVar("Decided")
+State = TypeVar("State")
 
 
 class OwnPage(Protocol):
@@ -78,7 +79,12 @@ class AgentCore(ABC):
     entropy: Entropy
     changes: Changes
     connection: RelayConnection | None
-    spaces_compared: Moment | None
+    states: dict[type[Any], Any]
+    """What features remember while the agent runs, each in a type of its own."""
+    sentences: Mapping[str, str]
+    """What the owner is told, by code."""
+    deeds: dict[str, asyncio.Task[bool]]
+    """What is under way beside the wheel, by name."""
     unreadable: dict[str, set[str]]
     page: OwnPage | None = None
     me: str
@@ -102,6 +108,15 @@ class AgentCore(ABC):
     @abstractmethod
     async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
         """Whether a slot is free in every calendar, asked now."""
+
+    @abstractmethod
+    def beside(self, name: str, work: Coroutine[Any, Any, bool]) -> None:
+        """Do something slow beside the wheel, under this name."""
+
+    def running(self, kind: type[State]) -> State:
+        """What a feature remembers while the agent runs; new when it is first asked for."""
+        state: State = self.states.setdefault(kind, kind())
+        return state
 
     async def revise(self, name: str, change: Callable[[Fields], Fields]) -> Fields:
         """Change a setting by what it is when the change is made, so that two at once are both kept."""

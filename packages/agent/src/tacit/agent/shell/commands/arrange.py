@@ -125,7 +125,7 @@ async def _tell(opened: Agent) -> None:
                     counterpart = who(asked.peer) if asked else ""
                     line = f"{styled('?', 'cyan')} {title} {counterpart}: `tacit agent pending`"
                 case {"change": "notice", "thread_id": str(thread_id), "code": str(code)}:
-                    text = last_text((await opened.notices())["notices"], thread_id, code)
+                    text = last_text(opened, (await opened.notices())["notices"], thread_id, code)
                     line = f"{styled('·', 'yellow')} {thread_id} {plain(text)}"
                 case _:
                     continue

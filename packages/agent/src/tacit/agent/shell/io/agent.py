@@ -36,10 +36,9 @@ from tacit.agent.brain.io.minding import Mind
 from tacit.agent.brain.io.thinking import THOUGHT
 from tacit.agent.brain.rules import Rules
 from tacit.agent.consent.consenting import facts_name
-from tacit.agent.features import FEATURES, FOLD, LASTING
+from tacit.agent.features import FEATURES, FOLD, LASTING, NOTICES
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.fold import GuestTables
-from tacit.agent.guests.io import operations as guests
 from tacit.agent.guests.io.hosting import Hosting
 from tacit.agent.kernel import records
 from tacit.agent.kernel.io.changes import Changes
@@ -90,8 +89,6 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
-GUESTS: Final = "guests"
-"""Under which name links of guests are looked after, beside the wheel."""
 
 
 class Agent(Taking, Commands, Hosting):
@@ -126,7 +123,8 @@ class Agent(Taking, Commands, Hosting):
         self._resting: dict[str, Moment] = {}
         self.unreadable: dict[str, set[str]] = {}
         """What the owner was told of calendars that cannot be read, by the threads that wait for them."""
-        self._guests_asked: dict[str, Moment] = {}
+        self.states = {}
+        self.sentences = NOTICES
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
         self.changes = Changes([feature.change for feature in FEATURES])
@@ -135,8 +133,6 @@ class Agent(Taking, Commands, Hosting):
         self._lost_since: Moment | None = None
         self._running = False
         """Whether the wheel turns by itself: then a thought under way ends by itself too."""
-        self.spaces_compared: Moment | None = None
-        """When the spaces were compared, since the line was last there."""
 
     # Opening and closing.
 
@@ -339,7 +335,6 @@ class Agent(Taking, Commands, Hosting):
     async def _turn(self) -> bool:
         did = await self._purge_due()
         did = await self.arrived() or did
-        did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():
             # A server that does not answer is waited for beside the wheel, as a model is.
@@ -347,15 +342,12 @@ class Agent(Taking, Commands, Hosting):
                 did = await self._isolated(thread_id, self._consider) or did
             elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
                 self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
-        if GUESTS not in self.deeds and guests.due(self, self.connection, self._guests_asked):
-            self.beside(
-                GUESTS, guests.turned(self, cast("RelayConnection", self.connection), self._guests_asked)
-            )
         did = self.reap() or did
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
                 did = await self._isolated(thread_id, self._act) or did
-        did = await spaces.turn(self) or did
+        for feature in FEATURES:
+            did = await feature.turn(self) or did
         return await self._post_all() or did
 
     async def _isolated(self, thread_id: str, work: Callable[[str], Any]) -> bool:

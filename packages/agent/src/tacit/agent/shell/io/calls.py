@@ -5,22 +5,18 @@ The terminal, the socket, the page and a hub ask for the same things, with the s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import structs
 
 from tacit.agent.brain.io import choosing
-from tacit.agent.consent.answering import Answer
-from tacit.agent.contacts.io import finding, people
-from tacit.agent.guests.io import operations as guests
-from tacit.agent.owner.io import hinting, nudging, setting_up
+from tacit.agent.features import FEATURES
+from tacit.agent.kernel.answer import Answer
+from tacit.agent.kernel.feature import Handler
 from tacit.agent.shell.io import programs
-from tacit.agent.spaces.io import links as space_links
-from tacit.agent.spaces.io import operations as spaces
 from tacit.base import agent_requests as asked
 from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.errors import Refused
-from tacit.wire.guests import LONGEST_DAYS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -30,14 +26,7 @@ if TYPE_CHECKING:
 Request = TypeVar("Request")
 
 
-class Handler(NamedTuple):
-    """Who carries an operation out, and the shape that it reads."""
-
-    shape: Any
-    run: Callable[[Commands, Any], Awaitable[Any]]
-
-
-def _on(shape: type[Request], run: Callable[[Commands, Request], Awaitable[Any]]) -> Handler:
+def _on(shape: type[Request], run: Callable[[Commands, Request], Awaitable[Any]]) -> Handler[Commands]:
     return Handler(shape, run)
 
 
@@ -78,26 +67,8 @@ def _permissions(agent: Commands, request: asked.AgentPermissions) -> Awaitable[
     )
 
 
-def _guest_ask(agent: Commands, request: asked.AgentGuestAsk) -> Awaitable[Any]:
-    return guests.ask(
-        agent,
-        request.name,
-        request.text,
-        questions=request.questions,
-        share=request.share,
-        signed=request.signed,
-        days=request.days or LONGEST_DAYS,
-        group=request.group,
-    )
-
-
-HANDLERS: Final[dict[str, Handler]] = {
+HANDLERS: Final[dict[str, Handler[Commands]]] = {
     "ask": _on(asked.AgentAskHere, _ask),
-    "group": _on(asked.AgentThread, lambda agent, request: agent.group(request.thread_id)),
-    "transfer": _on(
-        asked.AgentTransfer,
-        lambda agent, request: agent.transfer(request.thread_id, request.to, request.reason),
-    ),
     "program": _on(
         asked.AgentProgram, lambda agent, request: programs.call(agent, request.tool, request.arguments)
     ),
@@ -130,59 +101,9 @@ HANDLERS: Final[dict[str, Handler]] = {
     "add_handler": _on(
         asked.AgentDefined, lambda agent, request: agent.add_handler(request.name, request.definition)
     ),
-    "me": _on(asked.AgentNothing, lambda agent, _request: people.me(agent)),
-    "contacts": _on(asked.AgentNothing, lambda agent, _request: people.contacts(agent)),
-    "contact": _on(
-        asked.AgentContact, lambda agent, request: people.contact(agent, request.who, request.decision)
-    ),
-    "nudge": _on(asked.AgentNudge, lambda agent, request: nudging.command(agent, request.do, request.value)),
-    "add": _on(asked.AgentAdd, lambda agent, request: finding.add(agent, request.uri)),
-    "match": _on(asked.AgentMatch, lambda agent, request: finding.match_text(agent, request.text)),
-    "find": _on(
-        asked.AgentFindHere,
-        lambda agent, request: finding.find(agent, request.account, private=request.private),
-    ),
-    "guest_ask": _on(asked.AgentGuestAsk, _guest_ask),
-    "guests": _on(asked.AgentNothing, lambda agent, _request: guests.listed(agent)),
-    "guest": _on(asked.AgentGuest, lambda agent, request: guests.show(agent, request.guest_id)),
-    "guest_revoke": _on(asked.AgentGuest, lambda agent, request: guests.revoke(agent, request.guest_id)),
-    "guest_forget": _on(asked.AgentGuest, lambda agent, request: guests.forget(agent, request.guest_id)),
-    "guest_paste": _on(asked.AgentGuestPaste, guests.paste),
-    "guest_result": _on(asked.AgentGuest, lambda agent, request: guests.result(agent, request.guest_id)),
-    "guest_mail": _on(
-        asked.AgentGuestMail,
-        lambda agent, request: guests.mail(agent, request.guest_id, request.to, request.fingerprint),
-    ),
-    "guest_mail_server": _on(
-        asked.AgentMailServer, lambda agent, request: guests.mail_server(agent, request.url)
-    ),
-    "setup": _on(asked.AgentSetup, setting_up.setup),
-    "hints": _on(
-        asked.AgentHints,
-        lambda agent, request: hinting.seen(agent, request.seen) if request.seen else hinting.due(agent),
-    ),
-    "seen": _on(asked.AgentSeen, lambda agent, request: hinting.seen(agent, request.hint)),
-    "memory": _on(asked.AgentMemory, lambda agent, request: agent.memory(request.who)),
-    "memory_edit": _on(
-        asked.AgentMemoryEdit,
-        lambda agent, request: agent.memory_edit(request.who, request.key, request.value),
-    ),
-    "memory_forget": _on(
-        asked.AgentMemoryForget, lambda agent, request: agent.memory_forget(request.who, request.key)
-    ),
-    "known": _on(asked.AgentKnown, lambda agent, request: agent.known(request.who)),
-    "forget": _on(asked.AgentPeer, lambda agent, request: agent.forget(request.peer)),
-    "space": Handler(asked.AgentSpace, spaces.carried_out),
-    "space_open": _on(
-        asked.AgentSpaceOpen,
-        lambda agent, request: space_links.opened(agent, request.space_id, request.field),
-    ),
-    "space_tool": _on(
-        asked.AgentDefined,
-        lambda agent, request: space_links.add_tool(agent, request.name, request.definition),
-    ),
     "page": _on(asked.AgentNothing, lambda agent, _request: agent.page_address()),
     "page_link": _on(asked.AgentPageLink, lambda agent, request: agent.page_link(request.question_id)),
+    **{name: carried_out for feature in FEATURES for name, carried_out in feature.operations.items()},
 }
 
 

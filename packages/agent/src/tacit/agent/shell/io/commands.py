@@ -13,13 +13,14 @@ from tacit.a2acp.packets import packet
 from tacit.agent.brain.io import thoughts
 from tacit.agent.brain.io.thinking import Thinking
 from tacit.agent.consent import answering
-from tacit.agent.consent.answering import Answer
 from tacit.agent.consent.io import receipts
 from tacit.agent.consent.io.settings import Settings
 from tacit.agent.contacts.io import people
+from tacit.agent.features import ANSWERS
 from tacit.agent.groups.io import operations as grouping
 from tacit.agent.groups.members import members_of
 from tacit.agent.kernel import records
+from tacit.agent.kernel.answer import Answer
 from tacit.agent.kernel.state import THEM, US, Question, Thread
 from tacit.agent.memory.io import forgetting
 from tacit.agent.memory.io import operations as remembering
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.kernel.workspace import Workspace
 
 MESSAGE: Final = "message:"
 """How `Answer.via` names a message of the person in another program."""
@@ -149,10 +149,8 @@ class Commands(Settings, Thinking):
         ws = self.workspace()
         question = answering.open_question(ws, question_id)
         self._check_message(question, said.via)
-        if question.kind == "first_contact":
-            return await self._first_contact(question, said)
-        if question.kind in spaces.KINDS:
-            return await spaces.answer(self, question, said)
+        if (answers := ANSWERS.get(question.kind)) is not None:
+            return await answers(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -174,28 +172,6 @@ class Commands(Settings, Thinking):
                     "this message is older than the question; ask the person",
                     row="A2ACP-269",
                 )
-
-    async def _first_contact(self, question: Question, said: Answer) -> Fields:
-        if not (said.confirm or said.refuse):
-            raise Refused(
-                "bad_answer", "this question is answered with --confirm or --refuse", row="A2ACP-032"
-            )
-        choice = "confirm" if said.confirm else "refuse"
-
-        def taken(ws: Workspace) -> None:
-            # Looked at again: another face may have been first.
-            answering.open_question(ws, question.question_id)
-            ws.say(records.Answered(question.question_id, choice, via=said.via))
-
-        await self.decide(taken)
-        if said.confirm:
-            self.post.inbox.welcome(question.peer)
-        else:
-            self.post.inbox.block(question.peer)
-            await self.forget(question.peer)
-        await self.refresh()
-        known = self.journal.book.threads.get(question.thread_id)
-        return {"thread_id": question.thread_id, "state": known.state.value if known else None}
 
     # Threads.
 

@@ -1,7 +1,4 @@
-"""What arrives: packets of the post's become decisions, one at a time; somebody unknown becomes a question.
-
-A2ACP-032, A2ACP-072.
-"""
+"""What arrives: packets of the post's become decisions, one at a time (A2ACP-072)."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from tacit.a2acp.packets import packet, schemas
 from tacit.a2acp.post.io.store import OWN_FAULTS
 from tacit.agent.brain.io.thinking import Thinking
 from tacit.agent.kernel import records
-from tacit.agent.kernel.state import Question
 from tacit.agent.scheduling import receiving
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.faults import place_of
@@ -55,22 +51,6 @@ class Taking(Thinking):
             return
         await self.decide(lambda ws: _dropped(ws, one))
 
-    async def first_contacts(self) -> bool:
-        """Somebody unknown has written: only the owner can let it in (A2ACP-032)."""
-        rows = self.post.store.rows(
-            "SELECT peer, min(thread_id) FROM history"
-            " WHERE state IN ('held', 'asked') AND state='asked' GROUP BY peer"
-        )
-        did = False
-        for peer, thread_id in rows:
-            if not any(
-                one.kind == "first_contact" and one.peer == peer and one.is_open
-                for one in map(self.journal.book.questions.__getitem__, list(self.journal.book.questions))
-            ):
-                await self.decide(lambda ws, peer=peer, thread_id=thread_id: _ask_first(ws, peer, thread_id))
-                did = True
-        return did
-
 
 def _take(ws: Workspace, one: Arrived) -> None:
     if not one.payload:
@@ -90,9 +70,3 @@ def _take(ws: Workspace, one: Arrived) -> None:
 
 def _dropped(ws: Workspace, one: Arrived) -> None:
     ws.say(records.Violated(one.thread_id, one.peer, "not_taken"))
-
-
-def _ask_first(ws: Workspace, peer: str, thread_id: str) -> None:
-    question_id = packet.identifier("qst_", ws.draw(17))
-    content = ws.keep(peer, {"from": peer, "choices": ["confirm", "refuse"]})
-    ws.say(records.Asked(Question(question_id, "first_contact", thread_id, peer, ws.now, content)))

@@ -7,6 +7,7 @@ the state.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.a2acp.consent.filter import Draft
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.a2acp.post.io.store import AgentStore
-    from tacit.agent.consent.answering import Answer
+    from tacit.agent.kernel.answer import Answer
     from tacit.agent.kernel.fold import Book
     from tacit.agent.kernel.io.core import AgentCore
     from tacit.agent.kernel.state import Question
@@ -46,15 +47,6 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN: Final = 4000
 KINDS: Final = out.KINDS
-NOTICES: Final = {
-    "space_joined": "has a new member",
-    "space_left": "has lost a member",
-    "space_declined": "was not joined by whom you invited",
-    "space_removed": "is no longer shared with you",
-    "space_level": "lets you write otherwise than before",
-    "space_changed": "has a change that matters to you",
-    "space_lost": "has a field that somebody else wrote at the same time: theirs stands, yours is listed",
-}
 EVERY: Final = 60 * SECOND
 _COMPARED_IN: Final = "spaces_compared_in"
 
@@ -389,10 +381,17 @@ def _join(ws: Workspace, space_id: str, *, yes: bool) -> tuple[str, ...]:
 # What the wheel does.
 
 
+@dataclass(slots=True)
+class SpacesCompared:
+    """When the spaces were compared, since the line was last there."""
+
+    at: Moment | None = None
+
+
 async def turn(agent: AgentCore) -> bool:
     """Invite who waits for it, publish what was written, compare after a reconnect, hand packets over."""
     did = await _invite_waiting(agent)
-    line = agent.connection
+    line, compared = agent.connection, agent.running(SpacesCompared)
     on = line is not None and line.connected.is_set()
     if on:
         waiting = {
@@ -403,12 +402,12 @@ async def turn(agent: AgentCore) -> bool:
         for space_id in sorted(waiting):
             await agent.decide(lambda ws, space_id=space_id: out.publish(ws, space_id))
             did = True
-        if agent.spaces_compared is None:
-            agent.spaces_compared = agent.clock.now()
+        if compared.at is None:
+            compared.at = agent.clock.now()
             did = await _compare_all(agent) or did
-    elif agent.spaces_compared is not None and agent.clock.now() - agent.spaces_compared >= EVERY:
+    elif compared.at is not None and agent.clock.now() - compared.at >= EVERY:
         # A line that comes and goes is no reason to compare each time.
-        agent.spaces_compared = None
+        compared.at = None
     return await _post_all(agent) or did
 
 

@@ -173,7 +173,7 @@ class Desk:
             self.tell(("warn", f"· {plain(str(fault))}"))
 
     async def _notice(self, thread_id: str, code: str) -> None:
-        from tacit.agent.owner.io.notices import NOTICES
+        from tacit.agent.features import NOTICES
 
         text = NOTICES.get(code, code)
         try:
