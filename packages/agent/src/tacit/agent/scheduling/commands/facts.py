@@ -8,6 +8,7 @@ import click
 
 from tacit.agent.shell.commands import arrange
 from tacit.agent.shell.commands.skill import facts_in
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ def facts(path: Path | None, *, clear: bool, as_json: bool) -> None:
     """Say when you have time, from another program: a JSON file, or - for standard input."""
     if (path is None) != clear:
         raise click.UsageError("give FILE, or --clear")
-    found = arrange.call("facts", facts=facts_in(path))
+    found = arrange.call(operations.FACTS, facts=facts_in(path))
     show(
         found,
-        "the calendar of another program is used" if found["facts"] else "own calendars again",
+        "the calendar of another program is used" if found.facts else "own calendars again",
         as_json=as_json,
     )
