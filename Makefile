@@ -86,7 +86,6 @@ check: setup-check
 	$(PY) tools/docs.py --check
 	$(PY) tools/a2acp_schemas.py --check
 	$(PY) -m tools.openapi_check
-	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
 	$(VENV)/bin/skillsaw lint packages/agent/src/tacit/agent/skills
 

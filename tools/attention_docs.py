@@ -1,9 +1,9 @@
-"""docs/attention.md and docs/languages.md, made from the tables of `tacit.attention` and from the labelled lines.
+"""The page about attention and its two references, made from the tables of `tacit.attention` and the labelled lines.
 
 Every example on the page is really decided, every figure measured.
 
-python tools/attention_docs.py           write the page
-python tools/attention_docs.py --check   fail when it is stale
+python tools/attention_docs.py           write the pages
+python tools/attention_docs.py --check   fail when one is stale
 """
 
 import json
@@ -47,6 +47,8 @@ from tests.attention.corpus import (  # noqa: E402
 from tools import conversation_pictures  # noqa: E402
 
 PAGE = ROOT / "docs" / "attention.md"
+TABLES = ROOT / "docs" / "reference" / "attention.md"
+LANGUAGES = ROOT / "docs" / "reference" / "languages.md"
 ROSTER = Roster.of(
     [
         Agent("lead", role="foreman"),
@@ -104,18 +106,17 @@ INTRO = """\
 
 <!-- Made by tools/attention_docs.py from the tables in packages/c2a/src/tacit/attention; do not edit by hand. -->
 
-In a room of people and agents, being able to see a message is no reason to answer it. For every event and
-every agent the hub decides three things, apart from each other:
+For every message and every agent in a room the hub decides three things:
 
 - **Directedness**: is it aimed at this agent?
 - **Policy**: must it answer, may it, or must it keep quiet?
 - **Mode**: how much of the message does its model see, and when?
 
-The decision is a pure function, `tacit.attention.decide(event, roster, state)`. It asks no model: whom a
-message names comes from its recipients and from `@name` in what people write (or `name: ...` at the
-start); what it wants comes from the sender's declared intent, a CLowl performative, or rules over its
-words. The rules lean one way: they would rather see a request that is none than miss one. Each part of a
-decision names the rule behind it, so "why did nobody answer?" always has an answer.
+The decision is a pure function, `tacit.attention.decide(event, roster, state)`, and asks no model. Whom a message names comes
+from its recipients and from `@name` (or `name: ...` at the start); what it wants comes from the sender's declared intent,
+a CLowl performative, or rules over its words, which would rather see a request that is none than miss one. Every part of a
+decision names its rule, and `tacit why` shows it. All situations, signals, claims and limits are in the
+[reference](reference/attention.md).
 """
 
 
@@ -161,11 +162,10 @@ def modes() -> list[str]:
 DIALOGUE = """\
 ## Dialogue: lines without a name
 
-People name each other once and then just talk. For each channel the hub remembers the last {kept} lines, as who
-spoke to whom and when, and none of their words. A line in the open flow that names nobody and replies to nothing is
-compared with them: for every agent that it could go on with, some cues (how many lines since each spoke to the
-other, who was last addressed by whom, whose turn it is, how fresh that is beside the author's exchange with another, who
-asked the room, how many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent.
+People name each other once and then just talk. For each channel the hub remembers who spoke to whom and when in the last
+{kept} lines, and none of their words. A line that names nobody and replies to nothing is compared with them: cues such as
+the lines since each spoke to the other, whose turn it is, who asked the room and how many speak give one confidence
+between 0 and 1 for every agent. Most lines have no such agent.
 
 | confidence | what the agent gets |
 |---|---|
@@ -173,20 +173,20 @@ asked the room, how many speak, names in passing) give one confidence between 0 
 | from {knock} | a knock: who, where and a topic; no turn |
 | less | the mailbox, as everything said to the room |
 
-The confidence comes from a table of small trees (`attention/read/grade_table.py`), which `tools/learn_dialogue.py`
-learnt from chats that people had labelled ("irc-disentanglement", Kummerfeld et al., ACL 2019, CC-BY-4.0); how good it
-is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model is asked, no text leaves the hub, and the
-same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
-between two nothing goes on, and nothing after thanks; after {sure} minutes, or where the two had no word yet, a line knocks
-at most (and where they had none, from {first} on, or from {engaged} if the agent had just spoken to somebody else);
-whoever calls somebody else by name has turned to them; a question to whoever knows ("does anyone …?") is the room's;
-thanks oblige nobody; being sent away takes a name; and "never mind" without one calls a question off only until it is answered, later it is a remark.
+The confidence comes from a table of small decision trees (`attention/read/grade_table.py`), which `tools/learn_dialogue.py`
+learnt from labelled chats ("irc-disentanglement", Kummerfeld et al., ACL 2019, CC-BY-4.0; [how well](benchmarks.md)). The
+same lines always give the same decision. Rules stand above it:
 
-A name that is nearly written counts too: "clade: which port?" is claude's, and nobody else's, while claude is among those who
-wrote these lines. The word must open the line with a mark behind it, be no common word of the ten languages, and be the name
-but for signs, its beginning, or one letter off. `@clade` stays a call that nobody hears, and its author is told.
+- More than {likely} minutes after the last word between two, or after thanks, nothing goes on. After {sure} minutes, or
+  where the two had no word yet, a line knocks at most (in the latter case from {first} on, or from {engaged} if the agent
+  had just spoken to somebody else).
+- Whoever calls somebody else by name has turned to them. "Does anyone …?" is the room's. Thanks oblige nobody.
+- Sending an agent away takes its name. "Never mind" without a name calls a question off only until it is answered.
+- A nearly written name counts ("clade: which port?" is claude's) while that agent is among those who wrote these lines, if
+  the word opens the line with a mark behind it, is no common word of the ten languages, and is the name but for signs, its
+  beginning, or one letter. `@clade` reaches nobody, and its author is told.
 
-An owner turns all this off with the setting `dialogue` (names only). `tacit why` and the page name the cues.
+An owner turns all this off with the setting `dialogue` (names only).
 """
 
 
@@ -206,9 +206,9 @@ def dialogue() -> list[str]:
 def matrix() -> list[str]:
     """The whole table."""
     lines = [
-        "## The whole matrix",
+        "## Situations",
         "",
-        "What `lead` gets, by situation; the first that fits counts (`tacit.attention.decide.situation`).",
+        "What the agent `lead` gets, by situation; the first that fits counts (`tacit.attention.decide.situation`).",
         "",
         "| situation | because | directedness | policy | mode | example | row |",
         "|---|---|---|---|---|---|---|",
@@ -306,6 +306,15 @@ def sending() -> list[str]:
     return [*lines, ""]
 
 
+TABLES_INTRO: Final = """\
+# Attention: tables
+
+<!-- Made by tools/attention_docs.py from the tables in packages/c2a/src/tacit/attention; do not edit by hand. -->
+
+[Attention](../attention.md) explains them.
+"""
+
+
 LANGUAGES_INTRO: Final = """\
 # Languages
 
@@ -396,14 +405,18 @@ def languages() -> str:
 
 
 def page() -> str:
-    """The whole page."""
-    dialogues = (*dialogue(), *conversation_pictures.section())
-    return "\n".join([INTRO, *policies(), *modes(), *dialogues, *matrix(), *signals(), *sending()])
+    """The explanation, with an example for each policy and mode."""
+    return "\n".join([INTRO, *policies(), *modes(), *dialogue(), *conversation_pictures.section()]) + "\n"
+
+
+def tables() -> str:
+    """The reference: situations, signals, claims, work, limits."""
+    return "\n".join([TABLES_INTRO, *matrix(), *signals(), *sending()])
 
 
 def main() -> int:
     """Write or check."""
-    pages = {PAGE: page(), PAGE.with_name("languages.md"): languages()}
+    pages = {PAGE: page(), TABLES: tables(), LANGUAGES: languages()}
     for one in conversation_pictures.PICTURES:
         pages[PAGE.parent / "images" / f"{one.name}.svg"] = conversation_pictures.drawn(one)
     if "--check" not in sys.argv:
@@ -411,14 +424,14 @@ def main() -> int:
             path.write_text(text, encoding="utf-8")
         return 0
     stale = [
-        path.name
+        str(path.relative_to(ROOT))
         for path, text in pages.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
     for name in stale:
-        print(f"docs/{name} is stale: run python tools/attention_docs.py")
+        print(f"{name} is stale: run python tools/attention_docs.py")
     if not stale:
-        print("docs/attention.md and docs/languages.md are fresh")
+        print("the pages about attention are fresh")
     return 1 if stale else 0
 
 

@@ -194,39 +194,34 @@ def _text(x: int, y: int, words: str, colour: str, more: str = "") -> str:
 WORDS: Final = """\
 ## Conversations
 
-People do not speak to agents as to a terminal: they name somebody once and then talk, ask back, wait, answer each other
-and change their minds. What follows from the words and what from the place they are said in, in three pictures. Beside
-each line stands what is really decided for `ada`, the one agent of the room.
+Beside each line stands what is really decided for `ada`, the one agent of the room.
 
 ![{0}](images/{3}.svg)
 
-**Whose line it is.** A line without a name goes on with the dialogue that its author is in. When an agent asks somebody,
-the next line of that person is the answer, be it "yep", "ok" or "sure", in any of the [ten languages](languages.md); by
-name it is one at any time; and an answer in the channel counts also when the question stood in a thread. "Go away" inside
-a question is no order: a text sends an agent away or ends work only when it is an order from its first word to its last.
+**Whose line it is.** A line without a name continues its author's dialogue. When an agent asks somebody, that person's next
+line is the answer, be it "yep", "ok" or "sure", in any of the [ten languages](reference/languages.md); with the agent's name
+it is one at any time, also in the channel when the question stood in a thread. A text sends an agent away or ends work only
+when it is an order from its first word to its last.
 
 ![{1}](images/{4}.svg)
 
-**Wait.** "Wait" and "hold on" by whoever asked stop the agent where it is; no deadline runs. The next line of the same
-person lets it go on with the time that was left, and so do {6} minutes without one (`hold_ms`). "Never mind" calls off what
-is still open. Work has an asker: only they have a say in it, and the owner who replies to it; from anybody else "hold on"
-is a message that the agent may read.
+**Wait.** "Wait" and "hold on" by whoever asked pause the agent and its deadline. Their next line lets it go on, and so do {6}
+minutes without one (`hold_ms`). "Never mind" cancels what is still open. Only the asker can do this, and the owner in a
+reply; from anybody else it is a message that the agent may read.
 
 ![{2}](images/{5}.svg)
 
-**People were faster.** When somebody else has answered and the asker thanks, and thanks no agent, the agent's turn is
-called off, and `tacit why` says who answered. A reply and a name are clear; a plain line counts as the answer only while
-nobody else has spoken. Whoever asks what was just asked and answered there is pointed to that answer at once, and gets one
-too. Thanks and greetings, also to `@all`, oblige nobody.
+**People were faster.** When somebody else has answered and the asker thanks them, the agent's turn is cancelled, and `tacit why`
+says who answered. A reply or a name is clear; a plain line counts as the answer only while nobody else has spoken. Whoever
+repeats a question that was just answered there is pointed to that answer and gets one too. Thanks and greetings, also to
+`@all`, oblige nobody.
 
-**Nobody is named.** Before and after sending, the page and `tacit send` say what will happen: "Nobody is named. kit or rio
-may take it." Such a question is offered to one agent, idle ones first, then by role, by whose place it is, by who spoke last;
-`tacit why` says why to that one. Where you are the only person that happens at once. Where others are, the question is theirs
-for {7} seconds (`room_silence_ms`). An agent that declines, or does not take it within {8} seconds, passes it on; at the end
-you are told that nobody did. A name that nobody has is said as well: "Nobody here is called zoe."
+**Nobody is named.** The page and `tacit send` say before and after sending: "Nobody is named. kit or rio may take it." The
+question is offered to one agent: idle ones first, then by role, by whose place it is, by who spoke last. Where other people
+are present it is theirs for {7} seconds first (`room_silence_ms`). An agent that declines, or does not take it within {8}
+seconds, passes it on; at the end you are told that nobody did. Unknown names are reported: "Nobody here is called zoe."
 
-**Alone with one agent** you need no name: where one person and one agent are the only members, what you say is said to the
-agent. With a second agent or person the rules of a room hold again.
+**Alone with one agent** you need no name.
 """
 
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 HEAD: Final = """# Benchmarks
 
-How fast and how lean the spine is: the ledger, the hub and its doors. Every number stands beside a bare
-counterpart that was measured in the same run, in turn with it, so that the **ratio** carries the meaning; absolute
-numbers depend on the machine. Written by `python -m bench.spine`; do not edit by hand.
+How fast the ledger, the hub and its doors are. Every number stands beside a bare counterpart measured in the same run, so
+read the **ratio**; absolute numbers depend on the machine. This part is written by `python -m bench.spine`; do not edit it
+by hand.
 
 ![Ratios and growth](images/bench-spine.png)
 """
@@ -21,44 +21,32 @@ OWN_PARTS: Final = (
 
 METHOD: Final = """## What is missed or near its limit, and why
 
-- **Durable append (a)** is near its goal of 0.5 with a writer in a process of its own (0.47 to 0.48 over several runs, 0.44 to 0.54 over four on a busy machine)
-  and far from it with a thread (0.33), where hub and writer share Python's global lock. In the process the writer is the
-  bound: some 75 µs of processor time an event in batches of 64 (admission and staging 25, rows and hash chain 20, COMMIT
-  17, looking up idempotency keys 5, decoding and answering 6); the hub's own 41 µs run beside it. Batches of 128 cost 14 %
-  less. Tried, and measured by processor time: the position inside the event's id instead of an index saves 3 %, full-text
-  rows behind the commit at most 11 % (the same writer would still have to write them), no garbage collection during a
-  batch nothing, randomness for ids drawn in blocks 1 %, reading the next commands in a thread while COMMIT runs nothing,
-  since handing over costs what it saves.
-- **What withstanding guests costs an append**: a salted chain, words indexed by audience, quotas and judged appends
-  added some 12 % of processor time to what it was before them (commit 69835e9: hub 53 to 55 µs, writer 92 to 109, four runs
-  in turn); the goal is 5 %. Most of it was Python, and what was saved is Python too: ids of a millisecond share their head,
-  chance is drawn for 64 events at once, members of enumerations are attributes, and a plain append is asked for first. Counted
-  in instructions (cachegrind; 40 batches of 64 less 10, the writer and the commands and outcomes as bytes on either side), an
-  append takes 249,400 now, 274,800 before that and 248,800 at 69835e9: 0.2 % more. Hub and writer together, by
-  processor time in six runs in turn on a busy machine, took 0.75 to 0.97 of what 69835e9 took beside them.
-- **One append at a time (d)** writes twelve pages, where a commit of one row writes one or two: beside a bare commit of the
-  same rows it is within its goal, beside one row it is not, and cannot be while the bare commit alone takes two thirds of it.
-  Of what is ours some 100 µs are hand-overs between threads, and a process adds two trips over a socket. `tacit up` takes the
-  process where there is a second core, `--writer thread` is the better choice for one client that waits for every answer.
-- **Fan-out (g)** (0.54 to 0.63) is bound by one `write` call a follower, as the bare loop is; what is left of the gap
-  is the durable commit before each event.
+- **Durable append (a)** is near its goal of 0.5 with a writer process (0.47 to 0.48 over several runs, 0.44 to 0.54 on a busy
+  machine) and far from it with a thread (0.33), where hub and writer share Python's global lock. The writer is the bound:
+  some 75 µs of processor time an event in batches of 64 (admission and staging 25, rows and hash chain 20, COMMIT 17,
+  idempotency keys 5, decoding and answering 6), beside the hub's 41 µs. Tried: position in the event's id instead of an
+  index saves 3 %, full-text rows behind the commit at most 11 %, randomness in blocks 1 %; no garbage collection during a
+  batch and reading ahead during COMMIT save nothing.
+- **What withstanding guests costs an append**: a salted chain, words indexed by audience, quotas and judged appends added
+  some 12 % of processor time (commit 69835e9; the goal was 5 %). After savings elsewhere an append takes 249,400
+  instructions (cachegrind) where it took 248,800 before them: 0.2 % more.
+- **One append at a time (d)** writes twelve pages: beside a bare commit of the same rows it is within its goal, beside a
+  commit of one row it cannot be. Some 100 µs are hand-overs between threads, and a process adds two trips over a socket.
+  `--writer thread` is better for one client that waits for every answer.
+- **Fan-out (g)** (0.54 to 0.63) is bound by one `write` call a follower, as the bare loop is; the rest of the gap is the
+  durable commit before each event.
 
 ## How it is measured
 
-- The hub runs in a process of its own with its default settings; the load runs in another, with lean clients of its
-  own, on loopback. Messages are `chat.message` of about 80 characters, each with a random `client_id`.
-- *Durable* means what it says: an answer leaves after `fsync` (SQLite, WAL, `synchronous=FULL`), projections and
-  full-text search included.
-- The **bare writer** is one thread that an asyncio queue feeds; callers wait for their commit; it writes the same
-  rows into the same tables with the same group commit, and does nothing else: no parsing, no rules, no hashing, no
-  sockets. The **bare broadcast loop** and the **bare handler** are aiohttp on uvloop with nothing behind them. The
-  **bare commit** is one row, or all rows of one event, in one transaction.
-- Compared parts run in turn, in alternating order; the table shows medians over rounds, and the ratio is the median
-  of the ratios of neighbouring rounds.
-- Growth is measured on two ledgers that are open in one process, one operation on each in turn, through the store
-  itself, so that no transport hides a difference; both files are read once beforehand, so that both are in the
-  system's file cache. What a first touch from the disk costs is a row of its own.
-- Memory is resident memory (`VmRSS`) of the hub's process.
+- The hub runs in its own process with default settings, the load in another, on loopback. Messages are `chat.message` of
+  about 80 characters, each with a random `client_id`.
+- *Durable*: an answer leaves after `fsync` (SQLite, WAL, `synchronous=FULL`), projections and full-text search included.
+- The **bare writer** is one thread fed by an asyncio queue; it writes the same rows with the same group commit and does
+  nothing else. The **bare broadcast loop** and **bare handler** are aiohttp on uvloop with nothing behind them. The **bare
+  commit** is one row, or all rows of one event, in one transaction.
+- Compared parts run in turn, in alternating order; figures are medians over rounds, ratios medians of neighbouring rounds.
+- Growth is measured through the store itself, on two ledgers open in one process and both in the file cache.
+- Memory is the hub's resident memory (`VmRSS`).
 
 ## How to repeat it
 

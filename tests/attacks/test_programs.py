@@ -19,7 +19,7 @@ import pytest
 from tacit.a2acp.packets.tools import TOOLS
 from tacit.agent.shell.io import calls
 from tacit.agent.shell.mcp import door as agent_door
-from tacit.agent.shell.mcp.io.stdio import OwnCaller
+from tacit.agent.shell.mcp.io.callers import OwnCaller
 from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.quoting import words_in
 from tests.agent.arrangements import pair
@@ -143,7 +143,7 @@ async def test_no_tool_with_any_argument_answers_a_question_or_lets_an_uncleared
             given = hostile.arguments(tool.schema())
             for tried in (given, hostile.claimed(json.loads(json.dumps(given)))):
                 outcome = await agent_door.call_tool(way, name, tried)
-                results.append(outcome.shown.text)
+                results.append(outcome.text)
         await both.settled()
         codes = collections.Counter(
             json.loads(words_in(text) or text).get("error", {}).get("code", "done") for text in results
@@ -171,7 +171,7 @@ async def test_the_command_for_programs_reaches_nothing_but_the_listed_tools(tmp
             outcome = await agent_door.call_tool(
                 OwnCaller(anna), name, {"question_id": question["question_id"]}
             )
-            assert outcome.shown.structure["error"]["code"] == "unknown_op"
+            assert outcome.structure["error"]["code"] == "unknown_op"
             with pytest.raises(Exception, match="no such tool"):
                 await calls.call(anna, "program", {"tool": name, "arguments": {}})
         assert (await anna.pending())["questions"] == [question]

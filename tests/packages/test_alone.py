@@ -35,13 +35,13 @@ SESSION = re.compile(
     r"^```console\n\$ pip install (.*?)\n\$ python\n(>>> .*?)^```$", re.DOTALL | re.MULTILINE
 )
 OF_EXTRAS = {
-    "core": {"aiohttp", "apsw", "click", "nats", "wcwidth"},
+    "core": {"aiohttp", "anyio", "apsw", "click", "mcp", "mcp_types", "nats", "starlette", "wcwidth"},
     "clowl": {"aiohttp", "bpe_openai", "click", "opentelemetry", "prometheus_client"},
     "c2a": {"aiohttp", "apsw"},
     "a2acp": set(),
-    "agent": {"apprise", "keyring", "mcp", "mcp_types", "rich", "textual"},
+    "agent": {"apprise", "keyring", "mcp", "rich", "textual"},
     "room": {
-        "acp", "anyio", "claude_agent_sdk", "codex_cli_bin", "httpx2", "jsonschema", "mcp", "mcp_types", "starlette",
+        "acp", "claude_agent_sdk", "codex_cli_bin", "httpx2", "jsonschema", "mcp", "mcp_types",
     },
 }  # fmt: skip
 """What each package imports that only an extra brings."""

@@ -18,9 +18,10 @@ from tacit.a2acp.commands.relay_place import RelayPlace
 from tacit.a2acp.post.io.schema import SCHEMA as AGENT_SCHEMA
 from tacit.a2acp.post.io.store import FILE as AGENT_FILE
 from tacit.a2acp.post.io.store import AgentStore
+from tacit.agent.consent.io import by_hand
 from tacit.agent.kernel.io.journal import Journal
 from tacit.agent.kernel.io.paths import journal_file
-from tacit.agent.shell.io import by_hand, carrying
+from tacit.agent.shell.io import carrying
 from tacit.base.errors import WrittenByNewer
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy

@@ -13,11 +13,12 @@ from click.testing import CliRunner
 from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent.consent.answering import Answer
+from tacit.agent.consent.io import by_hand
 from tacit.agent.kernel import fold, records
 from tacit.agent.kernel.io.journal import FOLDER, JournalEngine
 from tacit.agent.kernel.io.paths import journal_file
 from tacit.agent.scheduling import receiving
-from tacit.agent.shell.io import by_hand, carrying
+from tacit.agent.shell.io import carrying
 from tacit.agent.shell.io.agent import Agent
 from tacit.base.commands.main import tacit
 from tacit.base.io.sqlite import connect

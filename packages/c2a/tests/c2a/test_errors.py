@@ -69,7 +69,7 @@ def test_a_reason_of_any_form_narrows_nothing(reason: object) -> None:
 
 
 def test_numbers_are_written_in_the_table_and_nowhere_else() -> None:
-    """Except what other protocols fix (ACP's sign-in, MCP's missing resource and its question by an address) and what
+    """Except what other protocols fix (ACP's sign-in) and what
     measures a hub from outside."""
     found = {
         where: sorted(set(re.findall(r"-32[0-9]{3}\b", path.read_text())))
@@ -77,8 +77,6 @@ def test_numbers_are_written_in_the_table_and_nowhere_else() -> None:
         if path.name != "errors.py"
     }
     assert {path: numbers for path, numbers in found.items() if numbers} == {
-        "agent/shell/mcp/io/server.py": ["-32042"],
-        "bridges/mcp/io/server.py": ["-32602"],
         "cli/agents/c2a_check.py": ["-32010", "-32012", "-32018", "-32602"],
         "harness/drivers/acp.py": ["-32000"],
     }

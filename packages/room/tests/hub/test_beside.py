@@ -15,7 +15,7 @@ ASKED = {
     "tacit.seal.nats_login": lambda folder: beside.login_in("user:password"),
     "tacit.seal.sealed_stream": lambda folder: beside.sealer("a long passphrase", SystemEntropy()),
     "tacit.a2acp.post.io.schema": beside.agent_in,
-    "tacit.agent.shell.mcp.io.server": lambda folder: beside.agent_server(lambda context: None),
+    "tacit.agent.shell.mcp.door": lambda folder: beside.agent_surface(),
 }
 
 
@@ -34,8 +34,9 @@ def test_a_folder_without_an_agent_has_none(tmp_path):
 
 
 def test_a_library_of_others_that_is_missing_is_not_taken_for_ours(monkeypatch):
-    monkeypatch.delitem(sys.modules, "tacit.agent.shell.mcp.io.server", raising=False)
-    monkeypatch.delattr(importlib.import_module("tacit.agent.shell.mcp.io"), "server", raising=False)
-    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    for name in ("nats_login", "primitives"):
+        monkeypatch.delattr(importlib.import_module("tacit.seal"), name, raising=False)
+        monkeypatch.delitem(sys.modules, f"tacit.seal.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "nacl", None)
     with pytest.raises(ModuleNotFoundError):
-        beside.agent_server(lambda context: None)
+        beside.login_in("user:password")

@@ -236,3 +236,8 @@ def test_many_values_with_one_beginning_cost_no_more_than_their_lengths():
     )
     assert max(len(lengths) for lengths in scanner._heads.values()) <= 41
     assert scanner.hits(said("2026-03-27T18:59 9")) == {"field"}
+
+
+@pytest.mark.parametrize("text", ["27 sept 2026", "sep 27th, 2026", "27th of september 2026"])
+def test_a_date_is_the_same_figures_however_its_month_is_spelt(text):
+    assert figures.figures(text) == ["2026", "09", "27"]

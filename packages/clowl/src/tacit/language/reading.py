@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import msgspec
 from msgspec import UNSET
 
-from tacit.base.strict_json import JsonValue, Malformed, no_member_lost
+from tacit.base.strict_json import Json, Malformed, no_member_lost
 from tacit.base.strict_json import parse as parse_json
 from tacit.language import rules
 from tacit.language.data_rules import DATA_RULES, USUAL, check_data, lacks_parent
@@ -241,7 +241,7 @@ def _read_slowly(data: object, *, strict: bool) -> Reading:
     return msgspec.structs.replace(reading, warnings=warnings + reading.warnings)
 
 
-def value_in(data: bytes | str, *, strict: bool = False) -> tuple[JsonValue, bool]:
+def value_in(data: bytes | str, *, strict: bool = False) -> tuple[Json, bool]:
     """The JSON value in `data` and whether it stood inside a code fence; or `Malformed`."""
     try:
         return parse_json(data, max_depth=MAX_DEPTH), False

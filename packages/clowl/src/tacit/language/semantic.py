@@ -14,7 +14,7 @@ import msgspec
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
-from tacit.base.strict_json import JsonValue, Malformed
+from tacit.base.strict_json import Json, Malformed
 from tacit.base.strict_json import parse as parse_json
 from tacit.language.findings import Finding, Reading
 from tacit.language.reading import read_value
@@ -88,7 +88,7 @@ def complete(
     return read_value(meant, strict=True)
 
 
-def _draft(output: bytes | str, *, repair: bool) -> JsonValue:
+def _draft(output: bytes | str, *, repair: bool) -> Json:
     if len(output) > MAX_BYTES:
         raise Malformed("is larger than 1 MiB")
     try:

@@ -17,7 +17,7 @@ import json
 import math
 from array import array
 from itertools import accumulate
-from typing import Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -33,7 +33,14 @@ _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """A bracket as a step in a level or, as a signed byte, out of it."""
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
 
-JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+if TYPE_CHECKING:
+    Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
+    """Any JSON value. What it is, a reader finds out by `isinstance` or `match`."""
+    JsonObject: TypeAlias = dict[str, Json]
+else:
+    # What decodes by type at run time takes no type that names itself.
+    Json = Any
+    JsonObject = dict[str, Any]
 
 
 class Malformed(ValueError):
@@ -75,7 +82,7 @@ integers_fit: Final = msgspec.msgpack.Encoder().encode
 """Called for its `OverflowError` when an integer within the value does not fit in 64 bits."""
 
 
-def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> JsonValue:
+def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Json:
     """The JSON value in `data`."""
     if isinstance(data, str):
         try:
@@ -83,7 +90,7 @@ def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> JsonValue:
         except UnicodeEncodeError as error:
             raise Malformed("not valid Unicode") from error
     try:
-        value = cast("JsonValue", _decode(data))
+        value = cast("Json", _decode(data))
         proved = no_member_lost(data, _encode(value))
         integers_fit(value)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
@@ -112,7 +119,7 @@ def _between_strings(data: bytes) -> bytes:
     return b"".join(data.split(b'"')[::2])
 
 
-def _slow(data: bytes, max_depth: int) -> JsonValue:
+def _slow(data: bytes, max_depth: int) -> Json:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

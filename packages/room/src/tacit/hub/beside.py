@@ -13,13 +13,12 @@ from tacit.base.errors import Refused
 from tacit.base.install_hint import install_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
     from pathlib import Path
-
-    from mcp.server.lowlevel.server import Server
 
     from tacit.base.nats_access import NatsLogin
     from tacit.base.ports import Entropy
+    from tacit.base.tool_results import Surface
 
 
 class Sealer(Protocol):
@@ -98,8 +97,8 @@ def key_protection(path: Path) -> str | None:
     return protection_method(path)
 
 
-def agent_server(caller_of: Callable[[Any], AgentCaller]) -> Server[Any]:
-    """The agent's MCP server; `caller_of` says by which way a request reaches the agent."""
+def agent_surface() -> Surface[Any]:
+    """The agent's tools as MCP serves them."""
     with _of("the personal agent", "agent"):
-        from tacit.agent.shell.mcp.io import server
-    return server.agent_server(caller_of)
+        from tacit.agent.shell.mcp import door
+    return door.SURFACE

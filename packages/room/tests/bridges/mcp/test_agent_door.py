@@ -14,7 +14,6 @@ from tacit.a2acp.packets.tools import TOOLS
 from tacit.agent.consent.answering import Answer
 from tacit.agent.shell.io import page
 from tacit.agent.shell.mcp import door as agent_door
-from tacit.base.tool_results import Shown
 from tests.agent.arrangements import share
 from tests.bridges.mcp.agents import DINNER, NEED, program, running
 from tests.bridges.mcp.rooms import TACIT
@@ -264,6 +263,4 @@ async def test_the_inspector_finds_nothing_to_complain_about_in_the_agents_tools
     ],
 )
 def test_a_person_is_told_how_much_waits_and_nothing_of_it(fields, said):
-    told = agent_door.message_of(agent_door.Outcome(Shown({}, "", is_error=True), "qst_1", fields))
-    assert said in told
-    assert "qst_1" not in told
+    assert said in agent_door.message_of(len(fields))

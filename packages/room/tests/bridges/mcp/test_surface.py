@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.base.tool_results import Fault
 from tacit.bridges.mcp import resources, surface
+from tacit.c2a.errors import INVALID_PARAMS
 
 
 @pytest.mark.spec("C2A-139", "C2A-170", "C2A-201")
@@ -33,5 +35,5 @@ def test_what_is_listed_has_a_name_a_title_for_people_and_an_address() -> None:
     assert (inbox["uri"], thread["uriTemplate"]) == (resources.INBOX, resources.THREAD_TEMPLATE)
     assert all(one["description"] for one in (inbox, thread, manners))
     assert inbox["mimeType"] == thread["mimeType"] == resources.MIME
-    assert surface.prompt("nothing") is None
+    assert surface.prompt("nothing") == Fault(INVALID_PARAMS, surface.NO_SUCH_PROMPT)
     assert surface.prompt("manners")["messages"][0]["role"] == "user"

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from tacit.a2acp.consent.folding import words
+from tacit.a2acp.packets.dates import MONTH_OF
 
 _UNITS: Final = {
     word: number
@@ -65,21 +66,7 @@ _NAMED: Final = re.compile(r"\b(?:noon|midday|midnight)\b")
 _SPAN: Final = re.compile(rf"(clock\d{{4}})\s*{_TO}\s*(?=clock\d{{4}})")
 MARK: Final = re.compile(r"clock\d{4}")
 
-_MONTHS: Final = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_MONTH: Final = "|".join(f"{month[:3]}(?:{month[3:]})?" if month[3:] else month for month in _MONTHS)
+_MONTH: Final = "|".join(MONTH_OF)
 _DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+({_MONTH}),?\s+(\d{{4}})\b")
 _MONTH_FIRST: Final = re.compile(rf"\b({_MONTH})\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b")
 
@@ -133,8 +120,7 @@ def _scaled(found: re.Match[str]) -> str:
 
 
 def _date(year: str, month: str, day: str) -> str:
-    number = next(place for place, one in enumerate(_MONTHS, 1) if one.startswith(month[:3]))
-    return f"{year} {number:02d} {int(day):02d}"
+    return f"{year} {MONTH_OF[month]:02d} {int(day):02d}"
 
 
 def _past(found: re.Match[str]) -> str:

@@ -40,6 +40,7 @@ from tacit.a2acp.consent import aliases, values
 from tacit.a2acp.consent.disguises import disguised
 from tacit.a2acp.consent.figures import MARK, figures, spans
 from tacit.a2acp.consent.folding import fold, name, words
+from tacit.a2acp.packets.dates import MONTH_OF, WEEKDAY_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -60,9 +61,7 @@ _COMMON: Final = """
     their this that these those not no yes none any all some both each other same more less very can
     could will would may might must should have has had do does did as if but so than then there here
     when where who what which how why true false null nil unknown maybe sure okay fine good best nice
-    great well please thanks sorry hello dear monday tuesday wednesday thursday friday saturday sunday
-    mon tue tues wed thu thur thurs fri sat sun january february march april june july august september
-    october november december jan feb mar apr jun jul aug sep sept oct nov dec today tomorrow tonight
+    great well please thanks sorry hello dear today tomorrow tonight
     yesterday day days week weeks weekend month months year years hour hours minute minutes min mins
     morning mornings noon midday afternoon afternoons evening evenings night nights midnight early late
     later before after around about between next last soon anytime time times date dates dinner lunch
@@ -73,7 +72,7 @@ _COMMON: Final = """
     just also per like want need needs place area city central centre center north south east west gbp
     eur usd chf pounds euros dollars
 """
-COMMON: Final = frozenset(_COMMON.split())
+COMMON: Final = frozenset((*_COMMON.split(), *WEEKDAY_OF, *MONTH_OF))
 """Words that say nothing about anybody when they stand alone."""
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.a2acp.consent.folding import visible
+from tacit.a2acp.packets.dates import MONTH_OF, WEEKDAY_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,16 +60,13 @@ _PLACES: Final = (*POSTCODES, *STREETS, *COORDINATES)
 _PERHAPS: Final = re.compile(r"[\d+]|///|post|zip|plz|maps|openstreetmap|what3words|w3w", _I)
 """Without any of these a text matches none of the patterns above."""
 
-_DAYS: Final = r"mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun"
-_MONTHS: Final = (
-    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
+_DAYS: Final = "|".join(WEEKDAY_OF)
+_MONTHS: Final = "|".join(MONTH_OF)
 _WHEN: Final = re.compile(
     rf"\b\d{{4}}-\d\d?-\d\d?|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b\d{{1,2}}[:h]\d\d|"
     rf"\b\d{{1,2}}\s?[ap]\.?m\b|\bo['\u2019]?clock\b|\b(?:half|quarter) (?:past|to)\b|\bnoon\b|\bmidnight\b|"
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)?\s+(?:{_MONTHS})\b|\b(?:{_MONTHS})\s+\d{{1,2}}\b|"
-    rf"\b(?:{_DAYS})(?:day)?s?\b|\btomorrow\b|\btonight\b",
+    rf"\b(?:{_DAYS})s?\b|\btomorrow\b|\btonight\b",
     _I,
 )
 _ZONE: Final = re.compile(

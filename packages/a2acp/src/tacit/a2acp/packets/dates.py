@@ -1,9 +1,11 @@
 """Dates in words: "Friday 27 March 2026" and its like, and whether the weekday is that date's (A2ACP-075).
 
-English names, whole or short, day before month or after, with or without a year. A weekday that is not its
-date's is a fault on both sides: what we write is written anew, what we read is asked about, as nobody can say
-which of the two was meant. Numbers like 28/03 are not read: two countries read two dates. Knows no clock: the
-day from which a date without its year is counted is an argument.
+The one table of weekdays and months in English, and the one reader of a date: names whole or short, day
+before month or after, with or without a year. What people write to their agent and what agents write to
+each other are read alike. A weekday that is not its date's is a fault on both sides: what we write is
+written anew, what we read is asked about, as nobody can say which of the two was meant. Numbers like 28/03
+are not read here: two countries read two dates. Knows no clock: the day from which a date without its year
+is counted is an argument.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
+from tacit.a2acp.packets.tokens import Sentence, tokens_of
 from tacit.base.moment import rfc3339
 
 if TYPE_CHECKING:
@@ -24,32 +27,32 @@ MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
 )  # fmt: skip
+WEEKDAY_OF: Final = {"tues": 1, "weds": 2, "thur": 3, "thurs": 3} | {
+    spelling: number for number, name in enumerate(WEEKDAYS) for spelling in (name.lower(), name[:3].lower())
+}
+"""Every spelling of a weekday, counted from Monday 0."""
+MONTH_OF: Final = {"sept": 9} | {
+    spelling: number for number, name in enumerate(MONTHS, 1) for spelling in (name.lower(), name[:3].lower())
+}
+"""Every spelling of a month, counted from January 1."""
+ORDINALS: Final = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14,
+    "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+    "thirtieth": 30,
+}  # fmt: skip
+TO: Final = frozenset({"to", "until", "till", "through", "thru", "-", "–", "—"})  # noqa: RUF001 - as people write
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 9998
+_LAST_WRITTEN: Final = 2199
+"""A later figure behind a date is a time of day rather than a year."""
 
-_WEEKDAY: Final = (
-    r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?"
-    r"|sun(?:day)?)"
+_OTHER_WORDS_TOO: Final = frozenset({"sat", "sun", "wed", "mon"})
+_BEFORE_SHORT_NAMES: Final = frozenset(
+    {"on", "this", "next", "or", "and", "to", "by", "until", "before", "after", "from", "-", "–", "coming"}  # noqa: RUF001
 )
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
-_YEAR: Final = r"(?:,?\s{1,3}(?P<year%s>(?:19|20|21)\d\d)(?![\d:.]))?"
-_DATE: Final = (
-    r"(?:(?P<iso>\d{4}-\d\d-\d\d)(?!\d)"
-    rf"|(?P<day1>{_DAY})\s{{1,3}}(?:of\s{{1,3}})?(?P<month1>{_MONTH})\b\.?{_YEAR % 1}"
-    rf"|(?P<month2>{_MONTH})\b\.?\s{{1,3}}(?:the\s{{1,3}})?(?P<day2>{_DAY})(?![\d:]){_YEAR % 2})"
-)
-_FLAGS: Final = re.ASCII | re.IGNORECASE
-_LEADING: Final = re.compile(rf"\s*(?:(?P<weekday>{_WEEKDAY})\b\.?,?\s*(?:the\s{{1,3}})?)?{_DATE}?", _FLAGS)
-_BEFORE: Final = re.compile(
-    rf"\b(?P<weekday>{_WEEKDAY})\b[\s,.(\u2013-]{{1,4}}(?:the\s{{1,3}})?{_DATE}", _FLAGS
-)
-_AFTER: Final = re.compile(
-    rf"\b{_DATE}(?:\s{{0,3}}\(\s{{0,3}}|,?\s{{1,3}}an?\s{{1,3}})(?P<weekday>{_WEEKDAY})\b", _FLAGS
-)
+_JOINTS: Final = frozenset({",", ".", "(", "-", "–", "the"})  # noqa: RUF001
+_NAMED: Final = re.compile("|".join(name[:3] for name in WEEKDAYS), re.IGNORECASE)
 
 
 class Mention(NamedTuple):
@@ -66,6 +69,74 @@ class Mention(NamedTuple):
         return self.month is not None
 
 
+def date_at(sentence: Sentence, at: int) -> tuple[Mention, int] | None:
+    """The date that stands at a place, `2026-03-28`, `the 28th of March 2026` or `March 28`, and its end."""
+    at += sentence.word(at) == "the"
+    if sentence.kind(at) == "iso":
+        year, month, number = sentence.tokens[at].numbers
+        return Mention(None, year, month, number), at + 1
+    month = MONTH_OF.get(sentence.word(at))
+    if month is not None:
+        place = at + 1 + (sentence.word(at + 1) == ".")
+        place += sentence.word(place) == "the"
+        number = day_number(sentence, place)
+    else:
+        number = day_number(sentence, at)
+        place = at + 1 + (sentence.word(at + 1) == "of")
+        month = MONTH_OF.get(sentence.word(place))
+    if not number or month is None:
+        return None
+    year, end = year_at(sentence, place + 1)
+    return Mention(None, year, month, number), end
+
+
+def day_number(sentence: Sentence, at: int) -> int:
+    """The number of a day in its month, in figures or as an ordinal; 0 where there is none."""
+    if sentence.kind(at) in {"number", "ordinal"}:
+        number = sentence.tokens[at].numbers[0]
+        return number if number <= 31 else 0
+    return ORDINALS.get(sentence.word(at), 0)
+
+
+def year_at(sentence: Sentence, at: int) -> tuple[int | None, int]:
+    """A year behind a date, after a point or a comma if need be, and its end; without one, `at`."""
+    place = at + (sentence.word(at) == ".")
+    place += sentence.word(place) == ","
+    if sentence.kind(place) == "number" and FIRST_YEAR <= sentence.tokens[place].numbers[0] <= _LAST_WRITTEN:
+        return sentence.tokens[place].numbers[0], place + 1
+    return None, at
+
+
+def weekday_at(sentence: Sentence, at: int) -> int | None:
+    """The weekday that stands there, where the word is one and nothing else.
+
+    A short name that is a word of its own, such as `sat`, is a weekday with a capital, after a word such as
+    `on`, or before a date.
+    """
+    word = sentence.word(at).removesuffix("'s")
+    number = WEEKDAY_OF.get(word[:-1] if word.endswith("days") else word)
+    if number is None or word not in _OTHER_WORDS_TOO:
+        return number
+    capital = sentence.tokens[at].written[0].isupper()
+    led = capital or sentence.word(at - 1) in _BEFORE_SHORT_NAMES
+    return number if led or date_at(sentence, at + 1) is not None else None
+
+
+def weekday_behind(sentence: Sentence, at: int) -> tuple[int | None, int]:
+    """The weekday of a date that ends here, said after it as in `(Friday)` or `, a Friday`, and its end.
+
+    Where the weekday begins another date, or one of several days, it is not this date's.
+    """
+    bracket = sentence.word(at) == "("
+    place = at + (bracket or sentence.word(at) == ",")
+    place += sentence.word(place) in {"a", "an"}
+    number = WEEKDAY_OF.get(sentence.word(place)) if bracket else weekday_at(sentence, place)
+    after = sentence.word(place + 1)
+    if number is None or after in {"or", "and", ",", "/"} | TO or date_at(sentence, place + 1) is not None:
+        return None, at
+    return number, place + 1 + (bracket and after == ")")
+
+
 def today(now: Moment) -> date:
     """The date of a moment in UTC."""
     return datetime.fromisoformat(rfc3339(now)).astimezone(UTC).date()
@@ -73,22 +144,27 @@ def today(now: Moment) -> date:
 
 def leading(text: str) -> tuple[Mention, str] | None:
     """The day at the head of a text, and the rest of it; None where it begins with no day."""
-    found = _LEADING.match(text)
-    if found is None:
+    sentence = Sentence(text)
+    weekday = WEEKDAY_OF.get(sentence.word(0))
+    end = 0
+    if weekday is not None:
+        end = 1 + (sentence.word(1) == ".")
+        end += sentence.word(end) == ","
+    mention, end = date_at(sentence, end) or (Mention(None, None, None, None), end)
+    if weekday is None and not mention.dated:
         return None
-    mention = _mention(found)
-    if mention.weekday is None and not mention.dated:
-        return None
-    return mention, text[found.end() :]
+    return mention._replace(weekday=weekday), text[sentence.tokens[end - 1].end :]
 
 
 def resolved(mention: Mention, since: date) -> date | str:
-    """The date of a mention that names one, counted from `since` where it has no year; or what is wrong."""
-    years = (mention.year,) if mention.year is not None else range(since.year, min(since.year + 9, LAST_YEAR))
-    for year in years:
-        found = _date(year, mention)
-        if found is not None and (mention.year is not None or found >= since):
-            return _weekday_fault(mention, found) or found
+    """The date of a mention that names one, or what is wrong with it.
+
+    Without its year it is the first such date from `since` on; eight years may lie between two leap days.
+    """
+    for year in (mention.year,) if mention.year is not None else range(since.year, since.year + 9):
+        named = _date(year, mention)
+        if named is not None and (mention.year is not None or named >= since):
+            return weekday_fault(mention.weekday, named) or named
     return _no_such_day(mention)
 
 
@@ -97,12 +173,12 @@ def read_date(value: object, *, since: date | None = None) -> date | str | None:
 
     Without `since` a date needs its year.
     """
-    found = leading(value) if isinstance(value, str) and len(value) <= 60 else None
-    if found is None or found[1].strip() or not found[0].dated:
+    read = leading(value) if isinstance(value, str) and len(value) <= 60 else None
+    if read is None or read[1].strip() or not read[0].dated:
         return None
-    if found[0].year is None and since is None:
+    if read[0].year is None and since is None:
         return None
-    return resolved(found[0], since or date(FIRST_YEAR, 1, 1))
+    return resolved(read[0], since or date(FIRST_YEAR, 1, 1))
 
 
 def weekday_faults_in(value: object, year_of: Moment) -> tuple[str, ...]:
@@ -127,42 +203,35 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _faults(text: str, near: date) -> Iterator[str]:
-    for pattern in (_BEFORE, _AFTER):
-        for found in pattern.finditer(text):
-            # "Friday 28 may be late" speaks of no month.
-            if "may" in (found["month1"], found["month2"]) and not (found["year1"] or found["year2"]):
-                continue
-            fault = _fault_near(_mention(found), near)
-            if fault:
-                yield fault
+    if _NAMED.search(text) is None:
+        return
+    sentence = Sentence(text, [*tokens_of(text)])
+    at = 0
+    while at < len(sentence):
+        before = WEEKDAY_OF.get(sentence.word(at))
+        start = at + (before is not None)
+        while before is not None and sentence.word(start) in _JOINTS and start < at + 4:
+            start += 1
+        read = date_at(sentence, start)
+        if read is None:
+            at += 1
+            continue
+        mention, end = read
+        after, at = weekday_behind(sentence, end)
+        # "Friday 28 may be late" speaks of no month.
+        if mention.year is None and any(token.written == "may" for token in sentence.tokens[start:end]):
+            continue
+        for weekday in {before, after} - {None}:
+            yield from _fault_near(mention._replace(weekday=weekday), near)
 
 
-def _fault_near(mention: Mention, near: date) -> str:
+def _fault_near(mention: Mention, near: date) -> Iterator[str]:
     years = (mention.year,) if mention.year is not None else (near.year - 1, near.year, near.year + 1)
-    dates = [found for year in years if (found := _date(year, mention)) is not None]
+    dates = [named for year in years if (named := _date(year, mention)) is not None]
     if not dates:
-        return _no_such_day(mention)
-    return _weekday_fault(mention, min(dates, key=lambda found: abs(found - near)))
-
-
-def _mention(found: re.Match[str]) -> Mention:
-    weekday = found["weekday"]
-    number = _index(WEEKDAYS, weekday) if weekday else None
-    if found["iso"]:
-        year, month, day = (int(part) for part in found["iso"].split("-"))
-        return Mention(number, year, month, day)
-    named, written = found["month1"] or found["month2"], found["day1"] or found["day2"]
-    if not named:
-        return Mention(number, None, None, None)
-    spelt = found["year1"] or found["year2"]
-    return Mention(
-        number, int(spelt) if spelt else None, _index(MONTHS, named) + 1, int(written.rstrip("stndrhSTNDRH"))
-    )
-
-
-def _index(names: tuple[str, ...], written: str) -> int:
-    head = written[:3].capitalize()
-    return next(number for number, name in enumerate(names) if name.startswith(head))
+        yield _no_such_day(mention)
+    elif fault := weekday_fault(mention.weekday, min(dates, key=lambda named: abs(named - near))):
+        yield fault
 
 
 def _date(year: int, mention: Mention) -> date | None:
@@ -174,10 +243,11 @@ def _date(year: int, mention: Mention) -> date | None:
         return None
 
 
-def _weekday_fault(mention: Mention, found: date) -> str:
-    if mention.weekday is None or mention.weekday == found.weekday():
+def weekday_fault(weekday: int | None, named: date) -> str:
+    """What is wrong where another weekday was said than the date has; nothing where it is right or unsaid."""
+    if weekday is None or weekday == named.weekday():
         return ""
-    return f"{spelt(found)} is a {WEEKDAYS[found.weekday()]}, not a {WEEKDAYS[mention.weekday]}"
+    return f"{spelt(named)} is a {WEEKDAYS[named.weekday()]}, not a {WEEKDAYS[weekday]}"
 
 
 def _no_such_day(mention: Mention) -> str:
@@ -189,6 +259,11 @@ def _no_such_day(mention: Mention) -> str:
 def spelt(day: date) -> str:
     """`28 March 2026`."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def spoken(day: date) -> str:
+    """`Friday 27 March 2026`: the weekday is computed, so it is the right one."""
+    return f"{WEEKDAYS[day.weekday()]} {spelt(day)}"
 
 
 def coming(weekday: int, since: date) -> date:

@@ -1,4 +1,4 @@
-"""The packet types as one table, and the three things made from it: what we take, what we send, what we keep.
+"""What is made of the declared packet types: what we take, what we send, what we keep, and the value we read.
 
 A2ACP-025, A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-036, A2ACP-041, A2ACP-045, A2ACP-046, A2ACP-047, A2ACP-048,
 A2ACP-049, A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-054, A2ACP-055, A2ACP-056, A2ACP-057, A2ACP-058,
@@ -7,57 +7,57 @@ A2ACP-201.
 
 `check_in` drops what lacks something without which a type means nothing; a sixth need, an unknown word and a
 strange block of permissions are no such thing. `check_out` lets nothing pass that is not in the table to the
-letter. `normalised` is what of a received packet is looked at and kept. `tacit.a2acp.packets.published` makes
+letter. `normalised` is what of a received packet is looked at and kept, and `valued` the same
+as a value of its type, which `tacit.a2acp.packets.bodies` declares. `tacit.a2acp.packets.published` makes
 JSON Schemas of the same table. Knows nothing of threads or consent.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from tacit.a2acp.packets import forms, permissions
+import msgspec
+
+from tacit.a2acp.packets import bodies, forms, permissions
 from tacit.a2acp.packets import vocabulary as words
-from tacit.a2acp.packets.formats import FORMAT_HINTS, HINTS_FIELD, read_duration
+from tacit.a2acp.packets.declared import members_of
+from tacit.a2acp.packets.formats import read_duration
 from tacit.a2acp.packets.shapes import (
-    Anything,
-    Erased,
     Fields,
-    Flag,
-    ListOf,
     MalformedPacket,
-    MapOf,
     Member,
     OneOf,
     Record,
     Text,
     When,
     Whole,
-    Word,
     cleaned,
     fault,
 )
 from tacit.base.errors import Refused
 
-CONTEXT: Final = "context"
-CONTEXT_REQUEST: Final = "context_request"
-CONTEXT_RESPONSE: Final = "context_response"
-INTENT_UPDATE: Final = "intent_update"
-THREAD_FORK: Final = "thread_fork"
-RESOLUTION: Final = "resolution"
-RESOLUTION_RESPONSE: Final = "resolution_response"
-PROCESSING_ERROR: Final = "processing_error"
-THREAD_STATUS: Final = "thread_status"
-COORDINATOR_TRANSFER: Final = "coordinator_transfer"
-COORDINATOR_TRANSFER_RESPONSE: Final = "coordinator_transfer_response"
-THREAD_SYNC: Final = "thread_sync"
-SPACE_INVITE: Final = "space_invite"
-SPACE_INVITE_RESPONSE: Final = "space_invite_response"
-SPACE_UPDATE: Final = "space_update"
+if TYPE_CHECKING:
+    from tacit.base.strict_json import JsonObject
 
-MOST_NEEDS: Final = 5
-MOST_CHANGES: Final = 100
-"""Of a space's fields in one packet."""
+CONTEXT: Final[str] = bodies.Context.TYPE
+CONTEXT_REQUEST: Final[str] = bodies.ContextRequest.TYPE
+CONTEXT_RESPONSE: Final[str] = bodies.ContextResponse.TYPE
+INTENT_UPDATE: Final[str] = bodies.IntentUpdate.TYPE
+THREAD_FORK: Final[str] = bodies.ThreadFork.TYPE
+RESOLUTION: Final[str] = bodies.Resolution.TYPE
+RESOLUTION_RESPONSE: Final[str] = bodies.ResolutionResponse.TYPE
+PROCESSING_ERROR: Final[str] = bodies.ProcessingError.TYPE
+THREAD_STATUS: Final[str] = bodies.ThreadStatus.TYPE
+COORDINATOR_TRANSFER: Final[str] = bodies.CoordinatorTransfer.TYPE
+COORDINATOR_TRANSFER_RESPONSE: Final[str] = bodies.CoordinatorTransferResponse.TYPE
+THREAD_SYNC: Final[str] = bodies.ThreadSync.TYPE
+SPACE_INVITE: Final[str] = bodies.SpaceInvite.TYPE
+SPACE_INVITE_RESPONSE: Final[str] = bodies.SpaceInviteResponse.TYPE
+SPACE_UPDATE: Final[str] = bodies.SpaceUpdate.TYPE
+
+MOST_NEEDS: Final = bodies.MOST_NEEDS
+MOST_CHANGES: Final = bodies.MOST_CHANGES
 DEFAULT_TIMEOUT: Final = "PT24H"
 """How long a proposal waits for its confirmations where that cannot be read (A2ACP-155)."""
 
@@ -76,176 +76,9 @@ HEADER: Final = Record(
 )
 """What stands at the head of every packet (A2ACP-025)."""
 
-_FREE: Final = MapOf(Anything())
-_NAME: Final = Text(blank=False)
-_NEED: Final = Record(
-    (
-        Member("field", _NAME),
-        Member("reason", _NAME),
-        Member(
-            "priority",
-            Word(words.PRIORITIES, words.priority, filled=True),
-            needed=False,
-            sent=True,
-            row="A2ACP-036",
-        ),
-    )
-)
-_URGENCY: Final = Word(words.URGENCIES, words.urgency, filled=True)
-_INTENT: Final = Record(
-    (
-        Member("category", Text()),
-        Member("summary", Text()),
-        Member("urgency", _URGENCY, needed=False, sent=True),
-    )
-)
-_SHORT_INTENT: Final = Record(
-    (Member("category", Text()), Member("summary", Text()), Member("urgency", _URGENCY, needed=False))
-)
-_UPDATED_INTENT: Final = Record(
-    (
-        Member("category", Text()),
-        Member("summary", Text()),
-        Member("scope_change", Word(words.SCOPE_CHANGES, words.scope_change)),
-        Member("urgency", Word(words.URGENCIES, words.urgency), needed=False),
-    )
-)
-_CONFLICT: Final = Record(
-    (
-        Member("type", Word(words.CONFLICT_TYPES)),
-        Member("field", _NAME),
-        Member("agent_a_values", ListOf(Anything())),
-        Member("agent_b_values", ListOf(Anything())),
-        Member("attempted_resolution", Text()),
-    ),
-    open=True,
-)
-_CONTEXT_SENT: Final = Record(
-    (
-        Member("flexibility", MapOf(Word(words.FLEXIBILITIES)), needed=False, row="A2ACP-041"),
-        Member("conflict", _CONFLICT, needed=False, row="A2ACP-097"),
-        Member(
-            "proposed_alternatives",
-            ListOf(Record((Member("option", _NAME), Member("rationale", Text())), open=True)),
-            needed=False,
-            row="A2ACP-097",
-        ),
-    ),
-    open=True,
-)
-_ESCALATION: Final = Record(
-    (
-        Member("recommend", Word((words.SURFACE_TO_USERS,))),
-        Member("reason", Text(), needed=False, sent=True),
-        Member("suggested_prompt", Text(), needed=False, sent=True),
-    )
-)
-_UNAVAILABLE: Final = Record(
-    (
-        Member("field", _NAME),
-        Member("status", Word(words.UNAVAILABLE_STATUSES, words.unavailable_status)),
-        Member("hint", Erased(), needed=False, sent=True, row="A2ACP-139"),
-    )
-)
-_ACTION: Final = Record(
-    (
-        Member("action", _NAME),
-        Member("requires_user_approval", Flag()),
-        Member("reversible", Flag()),
-        Member("service", Text(), needed=False),
-        Member("executor", Text(sent_form=forms.EXECUTOR), needed=False),
-        Member("action_id", Text(), needed=False),
-    )
-)
-_ALTERNATIVE: Final = Record(
-    (
-        Member("summary", _NAME),
-        Member("reason", Text(), needed=False, sent=True),
-        Member("details", _FREE, needed=False),
-    )
-)
-_PROPOSAL: Final = Record(
-    (
-        Member("summary", _NAME),
-        Member("details", _FREE),
-        Member("alternatives", ListOf(_ALTERNATIVE), needed=False),
-        Member("reasoning", Text(), needed=False),
-    )
-)
-_RESULT: Final = Record(
-    (
-        Member("action_id", Text()),
-        Member("action", Text()),
-        Member("status", Word(words.ACTION_STATUSES, words.action_status)),
-        Member("executor", Text(sent_form=forms.ADDRESS), needed=False, advisory=True, row="A2ACP-166"),
-        Member("reason", Text(sent_form=forms.CODE_WORD), needed=False),
-    )
-)
-_PERMISSIONS: Final = Record(
-    (
-        Member("shared_fields", ListOf(_NAME, unique=True)),
-        Member("withheld_fields", ListOf(_NAME, unique=True)),
-        Member("consent_level", Word(words.CONSENT_LEVELS)),
-        Member("onward_fields", ListOf(_NAME, unique=True), needed=False, row="A2ACP-181"),
-    )
-)
-_CAPABILITIES: Final = Record(
-    (
-        Member("supported_versions", ListOf(_NAME, sent_least=1)),
-        Member("features", ListOf(_NAME)),
-        Member("max_context_size_bytes", Whole(1)),
-        Member("supported_encryption", ListOf(_NAME, sent_least=1)),
-    )
-)
-
-_needs: Final = Member("needs", ListOf(_NEED, most=MOST_NEEDS), needed=False, row="A2ACP-035")
-_context: Final = Member("context", _FREE, needed=False, sent_shape=_CONTEXT_SENT, row="A2ACP-034")
-_provided: Final = Member("context_provided", _FREE, needed=False, sent_shape=_CONTEXT_SENT)
-_reason: Final = Member("reason", Text(), needed=False)
-_confirmation: Final = Member(
-    "confirmation",
-    Record(
-        (
-            Member("mode", Text()),
-            Member("quorum", Whole(1), needed=False),
-            Member("order", ListOf(Text(form=forms.ADDRESS), unique=True), needed=False),
-        )
-    ),
-    needed=False,
-    advisory=True,
-    row="A2ACP-153",
-)
-_signatures: Final = Member(
-    "participants_signatures",
-    ListOf(Record((Member("agent", Text(form=forms.ADDRESS)), Member("signature", Text())))),
-    needed=False,
-    advisory=True,
-    row="A2ACP-174",
-)
-_in_reply_to: Final = Member("in_reply_to", Text(form=forms.PACKET_ID), needed=False, sent=True)
-
-OPENING: Final = (
-    Member("permissions", _PERMISSIONS, needed=False, advisory=True, row="A2ACP-038"),
-    Member("capabilities", _CAPABILITIES, needed=False, advisory=True, row="A2ACP-235"),
-    Member(
-        HINTS_FIELD,
-        Record(tuple(Member(name, Text()) for name in FORMAT_HINTS)),
-        needed=False,
-        advisory=True,
-        row="A2ACP-073",
-    ),
-    Member("fanout_id", Text(form=forms.FANOUT_ID), needed=False, advisory=True, row="A2ACP-174"),
-    Member("participants", ListOf(Text()), needed=False, advisory=True, row="A2ACP-174"),
-    Member("participants_digest", Text(), needed=False, advisory=True, row="A2ACP-174"),
-    Member("participants_signature", Text(), needed=False, advisory=True, row="A2ACP-174"),
-)
+OPENING: Final = members_of(bodies.Opening)
 """What may stand in a packet of any type."""
-EVERYWHERE: Final = (
-    _needs,
-    _context,
-    Member("context_unavailable", ListOf(_UNAVAILABLE), needed=False, advisory=True),
-    Member("actual_reason", Erased(), needed=False),
-)
+EVERYWHERE: Final = members_of(bodies.Body)
 """What is looked at in whatever comes, of a known type or not."""
 
 
@@ -264,204 +97,19 @@ class PacketType:
         return Record((*self.members, *more), self.rules)
 
 
-_CONTEXT_TYPE: Final = PacketType(
-    "A2ACP-045",
-    (
-        Member("intent", _INTENT),
-        Member("context", _FREE, needed=False, sent=True, sent_shape=_CONTEXT_SENT),
-        _needs,
-        Member("escalation", _ESCALATION, needed=False, row="A2ACP-100"),
-        Member("aggregated_context", _FREE, needed=False),
-        Member("coordinator_recommendation", Text(), needed=False),
-        _reason,
-    ),
-    # The draft's coordinator sends what it gathered in place of a context.
-    (OneOf(("context", "aggregated_context"), row="A2ACP-045"),),
-)
-_RESOLUTION_TYPE: Final = PacketType(
-    "A2ACP-050",
-    (
-        Member("proposal", _PROPOSAL),
-        Member("requires_confirmation_from", ListOf(Text(form=forms.ADDRESS), least=1, unique=True)),
-        Member("confirmation_timeout", Text(sent_form=forms.DURATION)),
-        Member("on_timeout", Word(words.ON_TIMEOUTS, words.on_timeout)),
-        Member("actions_on_confirm", ListOf(_ACTION), needed=False, row="A2ACP-051"),
-        _confirmation,
-        _signatures,
-    ),
-)
-_TRANSFER_TYPE: Final = PacketType(
-    "A2ACP-055",
-    (
-        Member("from_coordinator", Text(form=forms.ADDRESS)),
-        Member("to_coordinator", Text(form=forms.ADDRESS)),
-        Member("reason", Text()),
-        Member("requires_acceptance", Flag()),
-        Member("aggregated_context", _FREE, needed=False),
-        _confirmation,
-    ),
-)
-_ANSWER_TYPE: Final = PacketType(
-    "A2ACP-052",
-    (
-        Member("status", Word(words.RESOLUTION_STATUSES, words.resolution_status)),
-        Member("in_reply_to", Text(form=forms.PACKET_ID), needed=False, sent=True, row="A2ACP-053"),
-        Member("selected_alternative", Whole(), needed=False, row="A2ACP-053"),
-        Member(
-            "change_request",
-            Record((Member("field", Text()), Member("suggestion", Anything()))),
-            needed=False,
-            row="A2ACP-053",
-        ),
-        Member("reason_class", Word(words.REASON_CLASSES, words.reason_class), needed=False),
-        Member("message_to_other_agent", Text(), needed=False),
-        Member("actual_reason", Erased(), needed=False, row="A2ACP-148"),
-    ),
-    (
-        # Which proposal was declined hardly matters; what was agreed to must be certain.
-        When("status", words.CONFIRMED, ("in_reply_to",), row="A2ACP-053"),
-        When("status", words.COUNTER, ("change_request",), row="A2ACP-053"),
-        When("status", words.DECLINED, ("reason_class",), sent=True, row="A2ACP-052"),
-    ),
-)
-_FORK_TYPE: Final = PacketType(
-    "A2ACP-049",
-    (
-        Member("parent_thread_id", Text(form=forms.THREAD_ID)),
-        Member(
-            "new_threads",
-            ListOf(
-                Record((Member("thread_id", Text(form=forms.THREAD_ID)), Member("intent", _SHORT_INTENT))),
-                least=1,
-                sent_least=2,
-                most=5,
-                unique=True,
-            ),
-        ),
-        Member("shared_context", _FREE, needed=False, sent_shape=_CONTEXT_SENT),
-    ),
-)
+def _declared(kind: type[bodies.Body]) -> PacketType:
+    return PacketType(kind.ROW, members_of(kind), kind.RULES)
 
-_SPACE_ID: Final = Member("space_id", Text(form=forms.SPACE_ID))
-_CHANGE: Final = Record(
-    (
-        Member("field", _NAME),
-        Member("value", Anything(), needed=False),
-        Member("deleted", Flag(), needed=False),
-        Member("v", Whole(1)),
-        Member("at", Text(form=forms.TIMESTAMP)),
-        Member("mark", Text(), needed=False),
-        Member("since", Text(form=forms.TIMESTAMP), needed=False),
-    )
-)
-_VERSION: Final = Record(
-    (Member("v", Whole(1)), Member("at", Text(form=forms.TIMESTAMP)), Member("by", Text(form=forms.ADDRESS)))
-)
-_LEVEL: Final = Word(words.WRITE_LEVELS, exact=True)
-_SPACE_MEMBER: Final = Record(
-    (Member("level", _LEVEL), Member("v", Whole(1)), Member("status", Word(words.MEMBER_STATES, exact=True)))
-)
-SPACE_TYPES: Final[dict[str, PacketType]] = {
-    SPACE_INVITE: PacketType(
-        "A2ACP-201",
-        (
-            Member(
-                "space",
-                Record(
-                    (
-                        _SPACE_ID,
-                        Member("title", Text()),
-                        Member("creator", Text(form=forms.ADDRESS)),
-                        Member("participants", ListOf(Text(form=forms.ADDRESS), least=1, unique=True)),
-                        Member("created", Text(form=forms.TIMESTAMP)),
-                        Member("version", Whole(), needed=False),
-                        Member("last_modified_by", Text(form=forms.ADDRESS), needed=False),
-                        Member("conflict_resolution", Word((words.LAST_WRITE_WINS,), exact=True)),
-                    )
-                ),
-                row="A2ACP-197",
-            ),
-            Member("write_level", _LEVEL, row="A2ACP-202"),
-        ),
-    ),
-    SPACE_INVITE_RESPONSE: PacketType("A2ACP-201", (_SPACE_ID, Member("accepted", Flag()))),
-    SPACE_UPDATE: PacketType(
-        "A2ACP-201",
-        (
-            _SPACE_ID,
-            Member("changes", ListOf(_CHANGE, most=MOST_CHANGES)),
-            Member("members", MapOf(_SPACE_MEMBER), needed=False, row="A2ACP-203"),
-            Member("field_versions", MapOf(_VERSION), needed=False, row="A2ACP-200"),
-            Member("answer", Flag(), needed=False),
-            Member("wanted", ListOf(Text()), needed=False),
-            Member("returned", ListOf(_CHANGE, most=MOST_CHANGES), needed=False),
-            Member("left", Flag(), needed=False),
-        ),
-    ),
-}
+
+Kind = TypeVar("Kind", bound=bodies.Body)
+VALUES: Final[dict[str, type[bodies.Body]]] = {kind.TYPE: kind for kind in bodies.KINDS}
+"""The struct of each type."""
+TYPES: Final[dict[str, PacketType]] = {name: _declared(kind) for name, kind in VALUES.items()}
+"""Every type that this agent knows."""
+SPACE_TYPES: Final = frozenset({SPACE_INVITE, SPACE_INVITE_RESPONSE, SPACE_UPDATE})
 """Packets of shared spaces; each on a thread that is the space's own between two members."""
 
-TYPES: Final[dict[str, PacketType]] = {
-    CONTEXT: _CONTEXT_TYPE,
-    CONTEXT_REQUEST: PacketType(
-        "A2ACP-046",
-        (
-            Member("needs", ListOf(_NEED, least=1, most=MOST_NEEDS)),
-            _provided,
-            Member("intent", _INTENT, needed=False, advisory=True),
-        ),
-    ),
-    CONTEXT_RESPONSE: PacketType(
-        "A2ACP-047",
-        (_provided, Member("context_unavailable", ListOf(_UNAVAILABLE), needed=False)),
-        (OneOf(("context_provided", "context_unavailable"), row="A2ACP-047"),),
-    ),
-    INTENT_UPDATE: PacketType(
-        "A2ACP-048",
-        (
-            Member("previous_intent", _SHORT_INTENT),
-            Member("updated_intent", _UPDATED_INTENT),
-            Member("reason", Text()),
-            Member("additional_context_needed", ListOf(_NEED, most=MOST_NEEDS), needed=False),
-        ),
-    ),
-    THREAD_FORK: _FORK_TYPE,
-    RESOLUTION: _RESOLUTION_TYPE,
-    RESOLUTION_RESPONSE: _ANSWER_TYPE,
-    PROCESSING_ERROR: PacketType(
-        "A2ACP-056",
-        (
-            Member("code", Word(words.ERROR_CODES, exact=True)),
-            _in_reply_to,
-            Member("retry_expected", Flag(), needed=False, sent=True),
-        ),
-    ),
-    THREAD_STATUS: PacketType(
-        "A2ACP-057",
-        (
-            Member("state", Word(words.THREAD_STATES, words.thread_state)),
-            Member("closed_reason", Text(sent_form=forms.CODE_WORD), needed=False),
-            Member("action_results", ListOf(_RESULT), needed=False),
-        ),
-    ),
-    COORDINATOR_TRANSFER: _TRANSFER_TYPE,
-    COORDINATOR_TRANSFER_RESPONSE: PacketType(
-        "A2ACP-184", (Member("in_reply_to", Text(form=forms.PACKET_ID)), Member("accepted", Flag()), _reason)
-    ),
-    **SPACE_TYPES,
-    THREAD_SYNC: PacketType(
-        "A2ACP-057",
-        (
-            Member("state", Text()),
-            Member("sent_ids", ListOf(Text(sent_form=forms.PACKET_ID))),
-            Member("received_ids", ListOf(Text(sent_form=forms.PACKET_ID))),
-            Member("answer", Flag(), needed=False),
-        ),
-    ),
-}
-"""Every type that this agent knows."""
-
-UNKNOWN: Final = PacketType("A2ACP-058", (Member("intent", _INTENT, needed=False, advisory=True),))
+UNKNOWN: Final = _declared(bodies.Unknown)
 """Any other: a `context` of which nothing is asked."""
 
 _RECEIVED: Final = {name: kind.record(sent=False) for name, kind in TYPES.items()}
@@ -522,4 +170,23 @@ def normalised(packet_type: str, fields: Fields) -> Fields:
             found.setdefault("change_request", {"field": "", "suggestion": None})
         if found["status"] == words.DECLINED:
             found.setdefault("reason_class", words.USER_DECLINED)
+    return found
+
+
+def valued(packet_type: str, fields: JsonObject) -> bodies.Body:
+    """A packet as a value of its type, of fields that are `normalised` or that `check_out` has let pass."""
+    return valued_as(VALUES.get(packet_type, bodies.Context), fields)
+
+
+def valued_as(kind: type[Kind], fields: JsonObject) -> Kind:
+    """The same, of a type that the caller knows."""
+    try:
+        return msgspec.convert(fields, kind)
+    except msgspec.ValidationError:
+        raise MalformedPacket("the packet is none of its type") from None
+
+
+def written(body: bodies.Body) -> JsonObject:
+    """A value as the body that is sent."""
+    found: JsonObject = msgspec.json.decode(msgspec.json.encode(body))
     return found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.agent.scheduling.dates.tokens import Sentence
+    from tacit.a2acp.packets.tokens import Sentence
 
 LONGEST_QUOTE: Final = 80
 MOST_QUOTES: Final = 3

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.a2acp.consent import aliases
 from tacit.a2acp.consent.tiers import Override, canonical
+from tacit.a2acp.packets.dates import spoken
 from tacit.a2acp.packets.zones import zone_of_owner
 from tacit.a2acp.threads.turns import MOST_ROUNDS
 from tacit.agent.brain import placeholders
@@ -26,7 +27,6 @@ from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Sc
 from tacit.agent.brain.replies import SCHEMAS
 from tacit.agent.scheduling import limits
 from tacit.agent.scheduling.dates import zones as zone_words
-from tacit.agent.scheduling.dates.days import spoken
 from tacit.base.errors import Bug
 from tacit.base.language_model import Prompt
 from tacit.base.moment import rfc3339

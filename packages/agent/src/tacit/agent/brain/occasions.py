@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tacit.agent.scheduling.dates.tokens import Sentence
+from tacit.a2acp.packets.tokens import Sentence
 from tacit.agent.scheduling.dates.words import Hours
 from tacit.agent.scheduling.goal import HELPFUL, NICE_TO_HAVE, REQUIRED, Need
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from tacit.a2acp.packets.dates import spoken
 from tacit.a2acp.packets.formats import write_duration
 from tacit.agent.brain import coverage, inquiries, matters, names, occasions, writing
 from tacit.agent.brain.wish import ANYBODY, Addressees, Wish
@@ -362,7 +363,7 @@ def _handover(wish: Wish, urgency: str, zone: str) -> Goal | None:
         wish.use_times(Day, Flex)
         last = writing.last_day(when.spans, zone)
         details["deadline"] = last.isoformat()
-        until = f" by {writing.spoken(last)}"
+        until = f" by {spoken(last)}"
     return Goal(
         kind=HANDOVER,
         category=PROJECTS,

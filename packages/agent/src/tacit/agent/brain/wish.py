@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tacit.a2acp.packets.tokens import Sentence
 from tacit.agent.brain.coverage import MONEY, Coverage, turns
-from tacit.agent.scheduling.dates.tokens import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

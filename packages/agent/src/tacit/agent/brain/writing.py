@@ -13,9 +13,9 @@ import re
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.a2acp.packets.dates import spoken
 from tacit.a2acp.packets.zones import zone_named, zone_of_owner
 from tacit.agent.scheduling.dates import zones as zone_words
-from tacit.agent.scheduling.dates.days import spoken
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tacit.base.spans import Span
-
-__all__ = ["days_of", "excuse", "last_day", "reasoning", "spoken", "summary", "title"]
 
 _TIME: Final = re.compile(r"([0-2][0-9]:[0-5][0-9])(Z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
 _LONGEST: Final = 80

@@ -20,10 +20,11 @@ from tacit.a2acp.consent.scan import Scanner
 from tacit.a2acp.consent.tiers import Tier, tier
 from tacit.a2acp.consent.walk import APPROVED
 from tacit.a2acp.packets import formats, packet
+from tacit.a2acp.packets.dates import spoken
 from tacit.a2acp.packets.zones import wall, zone_named, zone_of_owner
 from tacit.a2acp.threads.states import State
 from tacit.agent.brain.requests import read
-from tacit.agent.brain.writing import spoken, title
+from tacit.agent.brain.writing import title
 from tacit.agent.groups.confirmation import QUORUM
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.answers import MOST_QUESTIONS

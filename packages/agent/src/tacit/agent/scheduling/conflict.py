@@ -11,6 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.a2acp.packets.dates import spoken
 from tacit.a2acp.packets.zones import wall, zone_of_owner
 from tacit.agent.scheduling.tries import (
     FOLLOWING_WEEK,
@@ -39,11 +40,6 @@ _NAMES: Final = {
     OTHER_TIMES: "other times of day",
     OTHER_FORMAT: "another format",
 }
-_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 def conflict_context(
@@ -160,13 +156,12 @@ def _named(one: Try, option: Option, zone: str) -> str:
     known = zone_of_owner(zone)
     start = wall(option.span.start, known)
     times = details_of("", option.span, zone)["time"]
-    day = f"{_DAYS[start.weekday()]} {start.day} {_MONTHS[start.month - 1]} {start.year}"
     lead = {
         FOLLOWING_WEEK: "Following week",
         OTHER_FORMAT: f"{one.event_type.capitalize()} instead",
         OTHER_TIMES: "Another time of day",
     }.get(one.name, one.name)
-    return f"{lead}: {day}, {times}"
+    return f"{lead}: {spoken(start.date())}, {times}"
 
 
 def _rationale(why: str, *, we_began: bool) -> str:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.a2acp.packets.tokens import Sentence
 from tacit.agent.scheduling.dates import words as calendar_words
 from tacit.agent.scheduling.dates.sentence import contradictions, read_when
-from tacit.agent.scheduling.dates.tokens import Sentence
 from tacit.agent.scheduling.dates.words import Hours
 from tacit.base.errors import Refused
 from tacit.base.moment import LAST, Moment, parse_rfc3339
@@ -256,6 +256,11 @@ UNCLEAR = [
     ("Friday the 28th", "28 March 2026 is a Saturday"),
     ("28 March 2026 (Friday)", "is a Saturday"),
     ("2026-03-28, Friday", "is a Saturday"),
+    ("2026-03-28, a Friday", "is a Saturday"),
+    ("28 Mar. 2025", "has passed"),
+    ("fri 28 march", "is a Saturday"),
+    ("sun 28 march", "is a Saturday"),
+    ("29 February", "does not exist"),
     ("tomorrow, Wednesday", "24 March 2026 is a Tuesday"),
     ("on 3/4", "3 April or 4 March"),
     ("31 February", "does not exist"),
@@ -461,6 +466,12 @@ def test_a_wrong_weekday_is_found_in_any_text_and_nothing_else_is() -> None:
     assert contradictions("Lunch instead: Friday 28 March 2026, 12:00-14:00", NOW, LONDON)
     assert contradictions("Lunch instead: Saturday 28 March 2026 at 7", NOW, LONDON) == ()
     assert contradictions("1 March 2020", NOW, LONDON) == ()
+    assert contradictions("28 March, Friday 27 March", NOW, LONDON) == ()
+
+
+def test_a_figure_that_no_year_has_is_left_unread_behind_a_date() -> None:
+    sentence = Sentence("28 March 2230")
+    assert read_when(sentence.text, NOW, LONDON).rest(sentence).tokens == sentence.tokens[2:]
 
 
 def test_an_unknown_zone_is_refused() -> None:

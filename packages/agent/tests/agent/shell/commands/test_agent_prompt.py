@@ -202,9 +202,7 @@ async def test_why_explains_and_a_refused_answer_keeps_the_card(tmp_path):
             await here_.card("consent")
             here_.type("?")
             await here_.sees("Nothing of this leaves before you answer")
-            number = [one.field for one in here_.screen.desk.card.question.fields].index(
-                "time_windows"
-            ) + 1
+            number = [one.field for one in here_.screen.desk.card.question.fields].index("time_windows") + 1
             here_.type(f"{number}")
             here_.type("e\x15sometime\ry")
             await here_.until(lambda: bool(here_.screen.desk.card and here_.screen.desk.card.told))
@@ -297,9 +295,7 @@ async def test_ten_threads_in_a_day_ask_at_most_ten_questions_and_none_for_what_
             while (card := here_.screen.desk.card) is not None:
                 asked.append(card.question.kind)
                 # What was promoted is in no question any more.
-                assert promoted.isdisjoint(
-                    canonical(anna.outside.policy(), one.field) for one in card.fields
-                )
+                assert promoted.isdisjoint(canonical(anna.outside.policy(), one.field) for one in card.fields)
                 if card.question.kind == "promotion":
                     promoted.add(card.question.about["field"])
                 here_.type("y")

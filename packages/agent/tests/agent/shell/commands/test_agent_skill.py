@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit.agent.scheduling.commands import facts
 from tacit.agent.shell.commands import skill
 from tacit.base.errors import Refused
 from tests.agent.shell.commands.test_arrange import Owner, relay, shared
@@ -187,15 +188,15 @@ def test_every_command_of_the_skill_is_one_of_ours_and_marked_as_a_skills(tmp_pa
 
 @pytest.mark.spec("A2ACP-268")
 def test_a_file_of_facts_has_its_bound_and_says_why_it_is_none(tmp_path):
-    assert skill.facts_in(None) is None
+    assert facts.facts_in(None) is None
     good = b'{"fields": {"dietary": "no meat"}}'
     path = tmp_path / "facts.json"
-    path.write_bytes(good + b" " * (skill.LONGEST_FILE - len(good)))
-    assert skill.facts_in(path) is not None
+    path.write_bytes(good + b" " * (facts.LONGEST_FILE - len(good)))
+    assert facts.facts_in(path) is not None
     path.write_bytes(path.read_bytes() + b" ")
     for given, says in ((path, "longer than 1 MiB"), (tmp_path / "none.json", "cannot be read")):
         with pytest.raises(Refused, match=says) as refused:
-            skill.facts_in(given)
+            facts.facts_in(given)
         assert refused.value.code == "bad_facts"
 
 

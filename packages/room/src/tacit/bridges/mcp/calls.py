@@ -1,4 +1,4 @@
-"""The two requests of MCP that reach the room: calling a tool, and reading an address.
+"""What a room serves over MCP, with the two requests that reach it: calling a tool, and reading an address.
 
 Rows: C2A-017, C2A-169, C2A-201. Arguments are held against the listed schema before the call; what does not
 fit is refused like anything else that the host would refuse, by place, without repeating what was sent. Who
@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from tacit.bridges.mcp import resources
+from tacit.base.tool_results import Fault, Shown, Surface
+from tacit.bridges.mcp import resources, results, surface
 from tacit.bridges.mcp.results import as_text, framed, shown
 from tacit.bridges.mcp.tools import OFFERED, Offered, tool_named
 from tacit.c2a.errors import Refusal, refusal
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.base.moment import Moment
-    from tacit.base.tool_results import Shown
+    from tacit.base.ports import Clock
     from tacit.bridges.mcp.port import ToolCaller
 
 
@@ -68,3 +69,17 @@ async def read_resource(caller: ToolCaller, uri: str) -> str | Refusal | None:
     if isinstance(outcome, Refusal):
         return outcome
     return as_text(framed(resources.arranged(uri, outcome)))
+
+
+def room_surface(clock: Clock) -> Surface[ToolCaller]:
+    """A room as MCP serves it."""
+
+    async def call(caller: ToolCaller, name: str, arguments: Mapping[str, Any]) -> Shown:
+        return await call_tool(caller, name, arguments, clock.now())
+
+    async def read(caller: ToolCaller, uri: str) -> dict[str, Any] | Fault:
+        return results.read(uri, await read_resource(caller, uri))
+
+    return Surface(
+        surface.NAME, surface.TITLE, surface.instructions(), surface.LISTS, call, read, surface.prompt
+    )

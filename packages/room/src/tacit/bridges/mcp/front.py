@@ -17,27 +17,18 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.base.errors import PeerFault
-from tacit.bridges.mcp import resources, surface
-from tacit.bridges.mcp.results import error_of
-from tacit.c2a.errors import INTERNAL, INVALID_PARAMS, NOT_A_REQUEST, PARSE_ERROR, UNKNOWN_METHOD, Refusal
+from tacit.bridges.mcp import results, surface
+from tacit.c2a.errors import INTERNAL, INVALID_PARAMS, NOT_A_REQUEST, PARSE_ERROR, UNKNOWN_METHOD
 from tacit.c2a.rpc import Correlator, Notification, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.base.tool_results import Shown
+    from tacit.base.tool_results import Fault, Shown
+    from tacit.c2a.errors import Refusal
     from tacit.c2a.rpc import RpcId
 
 VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The versions that begin with `initialize`; the last one is offered to a client that knows none of them."""
 CHANNEL_EVENT: Final = "notifications/claude/channel"
-_LISTS: Final[dict[str, Callable[[], dict[str, Any]]]] = {
-    "tools/list": surface.tools,
-    "resources/list": surface.listed_resources,
-    "resources/templates/list": surface.templates,
-    "prompts/list": surface.prompts,
-    "ping": dict,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +100,11 @@ class Front:
         return self._rpc.error(None, {"code": NOT_A_REQUEST, "message": "this is not a JSON-RPC message"})
 
     def _asked(self, request: RpcId, method: str, params: dict[str, Any]) -> bytes | Work:
-        if method in _LISTS:
-            return self._rpc.result(request, _LISTS[method]())
+        if method in surface.LISTS:
+            return self._rpc.result(request, surface.LISTS[method]())
         match method:
+            case "ping":
+                return self._rpc.result(request, {})
             case "initialize":
                 asked = params.get("protocolVersion")
                 version = asked if asked in VERSIONS else VERSIONS[-1]
@@ -123,14 +116,17 @@ class Front:
             case "resources/read" if isinstance(params.get("uri"), str):
                 return ResourceRead(request, params["uri"])
             case "prompts/get":
-                found = surface.prompt(params.get("name"))
-                return (
-                    self._rpc.result(request, found) if found else self._no(request, surface.NO_SUCH_PROMPT)
-                )
+                return self._result(request, surface.prompt(params.get("name")))
             case "tools/call" | "resources/read":
                 return self._no(request, "a member is missing")
             case _:
                 return self._rpc.error(request, {"code": UNKNOWN_METHOD, "message": "Method not found"})
+
+    def _result(self, request: RpcId, result: dict[str, Any] | Fault) -> bytes:
+        if isinstance(result, dict):
+            return self._rpc.result(request, result)
+        error = {"code": result.code, "message": result.message}
+        return self._rpc.error(request, error if result.data is None else {**error, "data": result.data})
 
     def _no(self, request: RpcId, message: str) -> bytes:
         return self._rpc.error(request, {"code": INVALID_PARAMS, "message": message})
@@ -145,15 +141,9 @@ class Front:
             {"content": content, "structuredContent": result.structure, "isError": result.is_error},
         )
 
-    def read(self, request: RpcId, uri: str, found: str | Refusal | None) -> bytes:
-        """The answer to the reading of an address; a refusal has no place there but the error itself."""
-        if found is None:
-            return self._no(request, surface.NO_SUCH_RESOURCE)
-        if isinstance(found, Refusal):
-            error = {"code": found.number, "message": found.message, "data": error_of(found)}
-            return self._rpc.error(request, error)
-        contents = [{"uri": uri, "mimeType": resources.MIME, "text": found}]
-        return self._rpc.result(request, {"contents": contents})
+    def read(self, request: RpcId, uri: str, text: str | Refusal | None) -> bytes:
+        """The answer to the reading of an address."""
+        return self._result(request, results.read(uri, text))
 
     def failed(self, request: RpcId) -> bytes:
         """The answer to work in which something of our own broke; says nothing of it."""

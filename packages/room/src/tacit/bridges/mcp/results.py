@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base import tool_results
-from tacit.base.tool_results import Shown
-from tacit.c2a.errors import Refusal
+from tacit.base.tool_results import Fault, Shown
+from tacit.bridges.mcp import resources, surface
+from tacit.c2a.errors import INVALID_PARAMS, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,15 @@ def shown(outcome: dict[str, Any] | Refusal) -> Shown:
         return Shown(structure, as_text(structure), is_error=True)
     structure = framed({"ok": True, **outcome})
     return Shown(structure, as_text(structure))
+
+
+def read(uri: str, text: str | Refusal | None) -> dict[str, Any] | Fault:
+    """The answer to the reading of an address; a refusal has no place there but the error itself."""
+    if text is None:
+        return Fault(INVALID_PARAMS, surface.NO_SUCH_RESOURCE)
+    if isinstance(text, Refusal):
+        return Fault(text.number, text.message, error_of(text))
+    return {"contents": [{"uri": uri, "mimeType": resources.MIME, "text": text}]}
 
 
 def framed(value: dict[str, Any]) -> dict[str, Any]:

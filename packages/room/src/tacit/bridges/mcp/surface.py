@@ -1,16 +1,18 @@
 """What the door shows of itself, as MCP writes it: who it is, its tools, resources and prompts.
 
-Rows: C2A-139, C2A-170, C2A-201. One description for both servers of the door: the SDK's, and the thin one
-that `tacit mcp` answers the first requests with. Plain values; knows nothing of the SDK, and nothing of chat.
+Rows: C2A-139, C2A-170, C2A-201. One description for both servers: the SDK's (`tacit.base.io.mcp_server`), and
+the thin one that `tacit mcp` answers the first requests with. Plain values; knows nothing of chat.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.base.tool_results import Fault
 from tacit.base.version import version as installed_version
 from tacit.bridges.mcp import resources
 from tacit.bridges.mcp.tools import OFFERED
+from tacit.c2a.errors import INVALID_PARAMS
 from tacit.c2a.standing_rules import PULLED, standing_rules
 
 if TYPE_CHECKING:
@@ -100,9 +102,18 @@ def prompts() -> dict[str, Any]:
     return {"prompts": [{"name": MANNERS, "title": "Manners", "description": MANNERS_SAY}]}
 
 
-def prompt(name: object) -> dict[str, Any] | None:
-    """The answer to `prompts/get`; None when there is no such prompt."""
+def prompt(name: object) -> dict[str, Any] | Fault:
+    """The answer to `prompts/get`."""
     if name != MANNERS:
-        return None
+        return Fault(INVALID_PARAMS, NO_SUCH_PROMPT)
     message = {"role": "user", "content": {"type": "text", "text": instructions()}}
     return {"description": MANNERS_SAY, "messages": [message]}
+
+
+LISTS: Final = {
+    "tools/list": tools,
+    "resources/list": listed_resources,
+    "resources/templates/list": templates,
+    "prompts/list": prompts,
+}
+"""What a client may list, by its method."""

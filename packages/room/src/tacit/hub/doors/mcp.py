@@ -10,14 +10,16 @@ protocol asks. The SDK is heavy and optional; the first request loads it, off th
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
 from tacit.base.install_hint import install_hint
+from tacit.base.tool_results import CALLER
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
+from tacit.hub.beside import agent_surface
 from tacit.hub.bounds.caller import caller, reading_for
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.c2a import answer_to, session_of
@@ -26,15 +28,12 @@ from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, u
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.server.context import ServerRequestContext
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.requests import Request
 
     from tacit.bridges.mcp.port import ToolCaller
     from tacit.hub.beside import AgentCaller
     from tacit.hub.hub import Hub
 
-CALLER: Final = "tacit.caller"
 ROOM: Final = "room"
 AGENT: Final = "agent"
 
@@ -130,22 +129,11 @@ class McpDoor:
                 opened.set_exception(Unavailable(why))
 
     def _made(self, name: str) -> StreamableHTTPSessionManager:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from tacit.base.io.mcp_server import http_transport
+        from tacit.bridges.mcp.calls import room_surface
 
-        from tacit.bridges.mcp.io.server import room_server
-        from tacit.hub.beside import agent_server
-
-        clock = self._hub.store.options.clock
-        return StreamableHTTPSessionManager(
-            agent_server(_caller) if name == AGENT else room_server(_caller, clock),
-            json_response=True,
-            stateless=True,
-            max_request_body_size=self._hub.config.limits.body_bytes,
-        )
-
-
-def _caller(context: ServerRequestContext[Any, Any]) -> Any:
-    return cast("Request", context.request).scope[CALLER]
+        surface = agent_surface() if name == AGENT else room_surface(self._hub.store.options.clock)
+        return http_transport(surface, most_bytes=self._hub.config.limits.body_bytes)
 
 
 class _Exchange:

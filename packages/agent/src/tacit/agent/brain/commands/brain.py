@@ -28,8 +28,8 @@ from tacit.agent.brain.configured import (
     configured,
     plain,
 )
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import plain as one_line
+from tacit.agent.terminal.commands.asking import call, invocation
+from tacit.agent.terminal.commands.values import plain as one_line
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
@@ -257,5 +257,4 @@ def _tried_lines(name: str, found: dict[str, Any]) -> list[str]:
 
 
 def _data() -> Path:
-    data: Path = click.get_current_context().obj[0]
-    return data
+    return invocation().folder

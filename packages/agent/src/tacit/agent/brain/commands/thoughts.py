@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import plain, when
+from tacit.agent.terminal.commands.asking import call
+from tacit.agent.terminal.commands.values import plain, when
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 

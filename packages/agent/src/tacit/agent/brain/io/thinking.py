@@ -10,8 +10,8 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.brain.port import GenerationFailed
+from tacit.agent.kernel.io.core import AgentCore
 from tacit.agent.scheduling import considering
-from tacit.agent.shell.io.hosting import Hosting
 from tacit.base.language_model import ModelAway
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ THOUGHT: Final = "thought of "
 """Before a thread's id: the name of a thought under way."""
 
 
-class Thinking(Hosting):
+class Thinking(AgentCore):
     """The thoughts of an agent."""
 
     unminded: set[str]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.a2acp.consent import tiers
+from tacit.agent.consent.io import by_hand
 from tacit.agent.guests.io import operations as guests
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import US
-from tacit.agent.shell.io import by_hand
 from tacit.agent.spaces.io import operations as spaces
 from tacit.base.moment import rfc3339
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.contacts.vcards import MOST_BYTES
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import plain, who
+from tacit.agent.terminal.commands.asking import call, invocation
+from tacit.agent.terminal.commands.values import plain, who
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.output_place import OutputPlace
@@ -116,7 +116,7 @@ def _matched(vcard: Path) -> results.FoundContacts:
             data = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise Unavailable(f"cannot read {vcard}: {error.strerror}") from None
-    folder = click.get_current_context().obj[0]
+    folder = invocation().folder
     if not (folder / FILE).exists():
         return operations.MATCH.answer(finding.match(None, data))
     store = AgentStore(folder)

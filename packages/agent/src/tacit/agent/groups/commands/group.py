@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.groups import trade_off
-from tacit.agent.shell.commands.arrange import call, wait_option
+from tacit.agent.terminal.commands.asking import call, wait_option
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.guests.answers import CHOICES
-from tacit.agent.shell.commands.arrange import call
+from tacit.agent.terminal.commands.asking import call
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.output_place import OutputPlace

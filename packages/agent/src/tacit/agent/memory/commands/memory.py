@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import basis_text, label, plain, value_text, when, who
+from tacit.agent.terminal.commands.asking import call
+from tacit.agent.terminal.commands.values import basis_text, plain, value_text, when, who
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.commands.quotation import label
 from tacit.base.commands.terminal import bold, styled
 
 if TYPE_CHECKING:

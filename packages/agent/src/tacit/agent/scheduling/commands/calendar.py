@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tacit.agent.shell.commands import arrange_show
-from tacit.agent.shell.commands.arrange import call
+from tacit.agent.terminal.commands.asking import call
+from tacit.agent.terminal.commands.values import plain
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import styled
@@ -57,7 +57,7 @@ def calendar_add(
     if not added.busy_times:
         busy = f"nothing in the next {added.days} days; is it the calendar you mean?"
     lines = [f"{styled('✓', 'green')} {name} was read: {busy}"]
-    lines += [f"    {arrange_show.plain(notice)}" for notice in added.notices]
+    lines += [f"    {plain(notice)}" for notice in added.notices]
     show(added, "\n".join(lines), as_json=as_json)
 
 
@@ -81,5 +81,5 @@ def calendar_list(*, as_json: bool) -> None:
     for entry in listed.calendars:
         mark = styled("✓", "green") if entry.readable else styled("-", "yellow")
         lines.append(f"{mark} {entry.name} ({entry.kind}{', written' if entry.write else ''})")
-        lines += [f"    {arrange_show.plain(notice)}" for notice in entry.notices]
+        lines += [f"    {plain(notice)}" for notice in entry.notices]
     show(listed, "\n".join(lines), as_json=as_json)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from tacit.agent.scheduling.dates.tokens import Sentence
+    from tacit.a2acp.packets.tokens import Sentence
 
 _TO: Final = frozenset({"to", "until", "till", "-", "–", "—"})  # noqa: RUF001 - dashes as people write them
 _AFTER: Final = (

@@ -8,37 +8,36 @@ argument.
 
 from __future__ import annotations
 
-from datetime import MAXYEAR, date
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.scheduling.dates.items import COUNTED, DATE, FRAME, WEEKDAY, Day, Doubt, Found, Part, Past
-from tacit.agent.scheduling.dates.words import (
-    DAY_WORDS,
-    MONTH_NAMES,
-    MONTH_WORDS,
+from tacit.a2acp.packets.dates import (
+    MONTH_OF,
     MONTHS,
-    NOT_A_CLOCK,
-    ORDINALS,
-    OTHER_WORDS_TOO,
-    PARTS,
-    WEEK_WORDS,
-    WEEKDAY_NAMES,
-    WEEKDAYS,
+    TO,
+    Mention,
+    date_at,
+    day_number,
+    resolved,
+    spelt,
+    spoken,
+    weekday_at,
+    weekday_behind,
+    weekday_fault,
+    year_at,
 )
+from tacit.agent.scheduling.dates.items import COUNTED, DATE, FRAME, WEEKDAY, Day, Doubt, Found, Part, Past
+from tacit.agent.scheduling.dates.words import DAY_WORDS, MONTH_WORDS, NOT_A_CLOCK, PARTS, WEEK_WORDS
 from tacit.agent.scheduling.dates.zones import later
 
 if TYPE_CHECKING:
-    from tacit.agent.scheduling.dates.tokens import Sentence
+    from tacit.a2acp.packets.tokens import Sentence
 
 LONGEST: Final = 62
 """Days of the longest stretch that is read; nobody means a longer one day by day."""
 ROLLED_OVER: Final = 330
 """A date without a year that would be further ahead than this has just passed: it is asked."""
 _LEADS: Final = frozenset({"on", "in", "for", "during", "over", "at", "sometime", "of", "about", "around"})
-_BEFORE_SHORT_NAMES: Final = frozenset(
-    {"on", "this", "next", "or", "and", "to", "by", "until", "before", "after", "from", "-", "–", "coming"}  # noqa: RUF001
-)
-_TO: Final = frozenset({"to", "until", "till", "through", "thru", "-", "–", "—"})  # noqa: RUF001
 _CLOCK_LEADS: Final = frozenset(
     {"at", "from", "between", "until", "till", "after", "before", "by", "@", "about", "-"}
 )
@@ -88,9 +87,9 @@ def _past(sentence: Sentence, at: int) -> Found | None:
     if word in {"last", "past", "previous"}:
         after = sentence.word(at + 1)
         if (
-            after in WEEKDAYS
+            weekday_at(sentence, at + 1) is not None
             or after in PARTS
-            or after in MONTHS
+            or after in MONTH_OF
             or after in {"week", "weekend", "month", "year"}
         ):
             return Found((Past(),), at + 2)
@@ -121,7 +120,7 @@ def _stretch(sentence: Sentence, at: int, today: date, *, openly: bool, single: 
     if first is None or not isinstance(first.items[0], Day):
         return first if single or openly else None
     join = sentence.word(first.end)
-    if join in _TO or (join == "and" and not openly and not single):
+    if join in TO or (join == "and" and not openly and not single):
         last = _led(sentence, first.end + 1, today)
         if last is not None and isinstance(last.items[0], Day) and len(first.items) == 1:
             return _between(first.items[0], last.items[0], last.end)
@@ -179,16 +178,6 @@ def _single(sentence: Sentence, at: int, today: date) -> Found | None:
 # Weekdays.
 
 
-def weekday_at(sentence: Sentence, at: int) -> int | None:
-    """The weekday that stands there, where the word is one and nothing else."""
-    word = sentence.word(at).removesuffix("'s")
-    found = WEEKDAYS.get(word)
-    if found is None or word not in OTHER_WORDS_TOO:
-        return found
-    capital = sentence.tokens[at].written[0].isupper()
-    return found if capital or sentence.word(at - 1) in _BEFORE_SHORT_NAMES else None
-
-
 def _named_weekday(sentence: Sentence, at: int, today: date) -> Found | None:
     which = sentence.word(at)
     place = at + 1 if which in {"this", "next", "coming", "the"} else at
@@ -223,18 +212,15 @@ def _with_date(sentence: Sentence, at: int, today: date, weekday: int) -> Found 
 
 def _of_month(sentence: Sentence, at: int, today: date) -> Found | None:
     """The 27 of `Friday 27`: too high to be an hour, and counting nothing."""
-    if sentence.kind(at) != "number" or sentence.word(at + 1) in NOT_A_CLOCK | _TO:
+    if sentence.kind(at) != "number" or sentence.word(at + 1) in NOT_A_CLOCK | TO:
         return None
     number = sentence.tokens[at].numbers[0]
     return Found((_nth(number, today),), at + 1) if 24 < number <= 31 else None
 
 
 def _agreeing(named: date, weekday: int) -> Day | Doubt:
-    if named.weekday() == weekday:
-        return Day((named,))
-    right = WEEKDAY_NAMES[named.weekday()]
-    question = f"{_written(named)} is a {right}, not a {WEEKDAY_NAMES[weekday]}: which day is meant?"
-    return Doubt(question, contradiction=True)
+    fault = weekday_fault(weekday, named)
+    return Doubt(f"{fault}: which day is meant?", contradiction=True) if fault else Day((named,))
 
 
 # Dates.
@@ -244,8 +230,9 @@ def _date(sentence: Sentence, at: int, today: date) -> Found | None:
     """A date in one of its spellings, with a weekday behind it where there is one."""
     found = (
         _in_figures(sentence, at, today)
-        or _day_first(sentence, at, today)
-        or _month_first(sentence, at, today)
+        or _month_and_days(sentence, at, today)
+        or _in_words(sentence, at, today)
+        or _day_alone(sentence, at, today)
     )
     return found if found is None else _then_weekday(sentence, found)
 
@@ -254,36 +241,55 @@ def _then_weekday(sentence: Sentence, found: Found) -> Found:
     """`27 March (Friday)`, `tomorrow, Tuesday`: one day said twice; where `or` follows, several days."""
     if not isinstance(found.items[0], Day):
         return found
-    bracket = sentence.word(found.end) == "("
-    place = found.end + (bracket or sentence.word(found.end) == ",")
-    number = weekday_at(sentence, place)
-    if number is None or sentence.word(place + 1) in {"or", "and", ",", "/"} | _TO:
-        return found
-    end = place + 1 + (bracket and sentence.word(place + 1) == ")")
-    return Found((_agreeing(found.items[0].dates[0], number),), end)
+    weekday, end = weekday_behind(sentence, found.end)
+    return found if weekday is None else Found((_agreeing(found.items[0].dates[0], weekday),), end)
+
+
+def _in_words(sentence: Sentence, at: int, today: date) -> Found | None:
+    """`2026-03-28`, `28 March`, `the 28th of March 2026`, `March 28th`."""
+    read = date_at(sentence, at)
+    return None if read is None else Found((_dated(read[0], today),), read[1])
+
+
+def _day_alone(sentence: Sentence, at: int, today: date) -> Found | None:
+    """`the 28th`."""
+    place = at + (sentence.word(at) == "the")
+    number = day_number(sentence, place) if sentence.kind(place) == "ordinal" else 0
+    return Found((_nth(number, today),), place + 1) if number else None
+
+
+def _month_and_days(sentence: Sentence, at: int, today: date) -> Found | None:
+    """`March 27-29`."""
+    read = date_at(sentence, at)
+    if read is None or sentence.word(at) not in MONTH_OF or read[0].year or sentence.word(read[1]) not in TO:
+        return None
+    first, last, end = read[0].day or 0, day_number(sentence, read[1] + 1), read[1] + 2
+    if last <= first or sentence.word(end) in NOT_A_CLOCK:
+        return None
+    return _listed(list(range(first, last + 1)), read[0], today, end)
 
 
 def _in_figures(sentence: Sentence, at: int, today: date) -> Found | None:
     kind = sentence.kind(at)
     if kind == "point":
         return _point_as_date(sentence, at)
-    if kind not in {"iso", "dotted", "slash"}:
+    if kind not in {"dotted", "slash"}:
         return None
     numbers = sentence.tokens[at].numbers
-    if kind == "iso":
-        return Found((_dated(numbers[2], numbers[1], numbers[0], today),), at + 1)
     year = numbers[2] if len(numbers) == 3 else 0
-    year += 2000 if 0 < year < 100 else 0
+    year = year + (2000 if 0 < year < 100 else 0) or None
     first, second = numbers[:2]
     if kind == "dotted":
-        return Found((_dated(first, second, year, today),), at + 1) if 1 <= second <= 12 else None
+        named = _dated(Mention(None, year, second, first), today)
+        return Found((named,), at + 1) if 1 <= second <= 12 else None
     readings = [(d, m) for d, m in ((first, second), (second, first)) if 1 <= m <= 12 and 1 <= d <= 31]
     if len(set(readings)) == 1:
-        return Found((_dated(*readings[0], year, today),), at + 1)
+        number, month = readings[0]
+        return Found((_dated(Mention(None, year, month, number), today),), at + 1)
     if len(readings) == 2 and (
         year or sentence.word(at - 1) in {"on", "by", "before", "after", "until", "from"}
     ):
-        spoken_readings = " or ".join(f"{d} {MONTH_NAMES[m - 1]}" for d, m in readings)
+        spoken_readings = " or ".join(f"{d} {MONTHS[m - 1]}" for d, m in readings)
         return Found((Doubt(f"Is {spoken_readings} meant?"),), at + 1)
     return None
 
@@ -299,101 +305,45 @@ def _point_as_date(sentence: Sentence, at: int) -> Found | None:
         return None
     if sentence.word(at - 1) in _CLOCK_LEADS | {"€", "£", "$"}:
         return None
-    return Found((Doubt(f"Is {first} {MONTH_NAMES[second - 1]} meant, or a time of the day?"),), at + 1)
-
-
-def _day_first(sentence: Sentence, at: int, today: date) -> Found | None:
-    """`28 March`, `the 28th of March 2026`, `the 28th`."""
-    article = sentence.word(at) == "the"
-    place = at + article
-    number, ordinal = _day_number(sentence, place)
-    if number == 0:
-        return None
-    month_at = place + 1 + (sentence.word(place + 1) == "of")
-    month = MONTHS.get(sentence.word(month_at))
-    if month is None:
-        figures = sentence.kind(place) == "ordinal" or article
-        if ordinal and figures and sentence.kind(place) == "ordinal":
-            return Found((_nth(number, today),), place + 1)
-        return None
-    year, end = _year(sentence, month_at + 1)
-    return Found((_dated(number, month, year, today),), end)
-
-
-def _month_first(sentence: Sentence, at: int, today: date) -> Found | None:
-    """`March 28th`, `March the 28th, 2026`; a range `March 27-29` is read elsewhere."""
-    month = MONTHS.get(sentence.word(at))
-    if month is None:
-        return None
-    place = at + 1 + (sentence.word(at + 1) == ".")
-    place += sentence.word(place) == "the"
-    number, _ = _day_number(sentence, place)
-    if number == 0:
-        return None
-    year, end = _year(
-        sentence, place + 1 + (sentence.word(place + 1) == "," and sentence.kind(place + 2) == "number")
-    )
-    if not year:
-        end = place + 1
-        last, _ = _day_number(sentence, end + 1)
-        if sentence.word(end) in _TO and last > number and sentence.word(end + 2) not in NOT_A_CLOCK:
-            return _listed(list(range(number, last + 1)), month, 0, today, end + 2)
-    return Found((_dated(number, month, year, today),), end)
-
-
-def _day_number(sentence: Sentence, at: int) -> tuple[int, bool]:
-    kind = sentence.kind(at)
-    if kind in {"number", "ordinal"}:
-        value = sentence.tokens[at].numbers[0]
-        return (value if 1 <= value <= 31 else 0), kind == "ordinal"
-    value = ORDINALS.get(sentence.word(at), 0)
-    return value, value > 0
-
-
-def _year(sentence: Sentence, at: int) -> tuple[int, int]:
-    if sentence.kind(at) == "number" and 1900 <= sentence.tokens[at].numbers[0] <= MAXYEAR:
-        return sentence.tokens[at].numbers[0], at + 1
-    return 0, at
+    return Found((Doubt(f"Is {first} {MONTHS[second - 1]} meant, or a time of the day?"),), at + 1)
 
 
 def _numbered(sentence: Sentence, at: int, today: date, *, between: bool) -> Found | None:
     """`27 to 29 March`, `6, 7 or 8 April`: several numbers before one month, with those `between` them."""
-    numbers, place, ranged = [_day_number(sentence, at)[0]], at + 1, between
-    while numbers[-1] and sentence.word(place) in _TO | {"or", "and", ",", "/"} and len(numbers) < 8:
-        ranged = ranged or sentence.word(place) in _TO
+    numbers, place, ranged = [day_number(sentence, at)], at + 1, between
+    while numbers[-1] and sentence.word(place) in TO | {"or", "and", ",", "/"} and len(numbers) < 8:
+        ranged = ranged or sentence.word(place) in TO
         place += 1 + (sentence.word(place + 1) in {"or", "and", "the"})
-        numbers.append(_day_number(sentence, place)[0])
+        numbers.append(day_number(sentence, place))
         place += 1
     place += sentence.word(place) == "of"
-    month = MONTHS.get(sentence.word(place))
+    month = MONTH_OF.get(sentence.word(place))
     if month is None or len(numbers) < 2 or not all(numbers):
         return None
-    year, end = _year(sentence, place + 1)
+    year, end = year_at(sentence, place + 1)
     wanted = list(range(numbers[0], numbers[-1] + 1)) if ranged and len(numbers) == 2 else numbers
-    return _listed(wanted, month, year, today, end)
+    return _listed(wanted, Mention(None, year, month, None), today, end)
 
 
-def _listed(numbers: list[int], month: int, year: int, today: date, end: int) -> Found:
-    days = [_dated(number, month, year, today) for number in numbers]
+def _listed(numbers: list[int], month: Mention, today: date, end: int) -> Found:
+    days = [_dated(month._replace(day=number), today) for number in numbers]
     doubts = [found for found in days if isinstance(found, Doubt)]
     if doubts or not days:
         return Found(tuple(doubts[:1]) or (Doubt("Which days are meant?"),), end)
     return Found((Day(tuple(found.dates[0] for found in days if isinstance(found, Day))),), end)
 
 
-def _dated(number: int, month: int, year: int, today: date) -> Day | Doubt:
+def _dated(mention: Mention, today: date) -> Day | Doubt:
     """A date that is not over; without a year the next one of that name."""
-    for candidate in (year,) if year else (today.year, today.year + 1):
-        named = _real(candidate, month, number)
-        if named is not None and named >= today:
-            if not year and (named - today).days > ROLLED_OVER:
-                return Doubt(
-                    f"{_written(named, with_year=False)} has just passed: is {_written(named)} meant?"
-                )
-            return Day((named,))
-        if named is None and candidate == (year or today.year + 1):
-            return Doubt("That date does not exist: which day is meant?", contradiction=True)
-    return Doubt("That date has passed: which day is meant?")
+    named = resolved(mention, today)
+    if isinstance(named, str) or not (mention.year or named.year <= today.year + 1):
+        return Doubt("That date does not exist: which day is meant?", contradiction=True)
+    if named < today:
+        return Doubt("That date has passed: which day is meant?")
+    if not mention.year and (named - today).days > ROLLED_OVER:
+        without_year = f"{named.day} {MONTHS[named.month - 1]}"
+        return Doubt(f"{without_year} has just passed: is {spelt(named)} meant?")
+    return Day((named,))
 
 
 def _nth(number: int, today: date) -> Day | Doubt:
@@ -511,9 +461,9 @@ def _months(sentence: Sentence, at: int, place: int, which: str, today: date) ->
         first = today.replace(day=1)
         if which != "this":
             first = later(first, 32).replace(day=1)
-    elif word in MONTHS and (which in {"this", "next"} or sentence.word(at - 1) in {"in", "of", "during"}):
-        year = today.year + (MONTHS[word] < today.month)
-        named = _real(year, MONTHS[word], 1)
+    elif word in MONTH_OF and (which in {"this", "next"} or sentence.word(at - 1) in {"in", "of", "during"}):
+        year = today.year + (MONTH_OF[word] < today.month)
+        named = _real(year, MONTH_OF[word], 1)
         if named is None:
             return None
         first = named
@@ -536,13 +486,3 @@ def _real(year: int, month: int, number: int) -> date | None:
 
 def _days(start: date, length: int) -> tuple[date, ...]:
     return tuple(dict.fromkeys(later(start, offset) for offset in range(max(length, 1))))
-
-
-def _written(named: date, *, with_year: bool = True) -> str:
-    year = f" {named.year}" if with_year else ""
-    return f"{named.day} {MONTH_NAMES[named.month - 1]}{year}"
-
-
-def spoken(named: date) -> str:
-    """`Friday 27 March 2026`: the weekday is computed, so it is the right one."""
-    return f"{WEEKDAY_NAMES[named.weekday()]} {_written(named)}"

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tacit.a2acp.packets.dates import TO, weekday_at
 from tacit.agent.scheduling.dates import clock, days
 from tacit.agent.scheduling.dates.items import COUNTED, WEEKDAY, Day, Except, Found, Part
-from tacit.agent.scheduling.dates.words import PART_WORDS, WEEKDAYS
+from tacit.agent.scheduling.dates.words import PART_WORDS
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from tacit.agent.scheduling.dates.tokens import Sentence
+    from tacit.a2acp.packets.tokens import Sentence
 
 _LEADS: Final = (
     ("but", "not"), ("just", "not"), ("not",), ("never",), ("except", "for"), ("except",), ("excluding",),
@@ -36,7 +37,6 @@ _RULES_OUT: Final = (
     ("don't", "work"), ("does", "not", "work"), ("do", "not", "work"), ("won't", "work"), ("doesn't", "suit"),
     ("don't", "suit"),
 )  # fmt: skip
-_TO: Final = frozenset({"to", "until", "till", "through", "thru", "-", "–", "—"})  # noqa: RUF001
 _JOINTS: Final = frozenset({"or", "and", "nor", ",", "/", "&"})
 
 
@@ -108,7 +108,7 @@ def _lead(sentence: Sentence, at: int) -> int | None:
         return at + 1
     if word == "no":
         kind = sentence.word(at + 1)
-        several = kind.endswith("s") and (kind in PART_WORDS or kind in WEEKDAYS)
+        several = kind.endswith("s") and (kind in PART_WORDS or weekday_at(sentence, at + 1) is not None)
         return at + 1 if several or kind == "weekends" else None
     return None
 
@@ -130,7 +130,7 @@ def _times(sentence: Sentence, at: int, today: date) -> _Times | None:
         return None
     if day.kind == COUNTED:
         return None
-    ranged = days.weekday_at(sentence, place) is not None and sentence.word(place + 1) in _TO
+    ranged = weekday_at(sentence, place) is not None and sentence.word(place + 1) in TO
     weekly = (day.kind == WEEKDAY or ranged) and sentence.word(place) not in {"this", "coming"}
     excepted = (
         Except(weekdays=tuple(sorted({each.weekday() for each in day.dates})))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.agent.scheduling.dates.items import Flex, Found
 
 if TYPE_CHECKING:
-    from tacit.agent.scheduling.dates.tokens import Sentence
+    from tacit.a2acp.packets.tokens import Sentence
 
 FLEXIBLE: Final = "flexible"
 SOMEWHAT: Final = "somewhat_flexible"

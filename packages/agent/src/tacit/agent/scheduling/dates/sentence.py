@@ -31,6 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tacit.a2acp.packets.tokens import Sentence
 from tacit.a2acp.packets.zones import zone_of_owner
 from tacit.agent.scheduling.dates import clauses, clock, days, exclusions, flexibility
 from tacit.agent.scheduling.dates import zones as zone_words
@@ -50,7 +51,6 @@ from tacit.agent.scheduling.dates.items import (
     Piece,
     Zone,
 )
-from tacit.agent.scheduling.dates.tokens import Sentence
 from tacit.agent.scheduling.dates.words import MEALS, Hours
 from tacit.base.moment import LAST, SECOND, Moment
 from tacit.base.spans import Span

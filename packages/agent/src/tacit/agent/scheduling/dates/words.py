@@ -1,11 +1,14 @@
-"""The words of the time grammar, as data: weekdays, months, numbers, parts of the day, places with a clock.
+"""The words of the time grammar, as data: parts of the day, lengths, places with a clock.
 
-Hours are minutes after midnight. Knows nothing of sentences.
+Hours are minutes after midnight. Weekdays and months are in `tacit.a2acp.packets.dates`. Knows nothing of
+sentences.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
+
+from tacit.a2acp.packets.dates import MONTH_OF
 
 
 class Hours(NamedTuple):
@@ -15,47 +18,13 @@ class Hours(NamedTuple):
     end: int
 
 
-WEEKDAYS: Final = {
-    "monday": 0, "mon": 0, "tuesday": 1, "tue": 1, "tues": 1, "wednesday": 2, "wed": 2, "weds": 2,
-    "thursday": 3, "thu": 3, "thur": 3, "thurs": 3, "friday": 4, "fri": 4, "saturday": 5, "sat": 5,
-    "sunday": 6, "sun": 6, "mondays": 0, "tuesdays": 1, "wednesdays": 2, "thursdays": 3, "fridays": 4,
-    "saturdays": 5, "sundays": 6,
-}  # fmt: skip
-WEEKDAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-OTHER_WORDS_TOO: Final = frozenset({"sat", "sun", "wed", "mon"})
-"""Short names that are words of their own: a weekday only after a word such as `on`, or with a capital."""
-
-MONTHS: Final = {
-    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5,
-    "june": 6, "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sep": 9, "sept": 9,
-    "october": 10, "oct": 10, "november": 11, "nov": 11, "december": 12, "dec": 12,
-}  # fmt: skip
-MONTH_NAMES: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November",
-    "December",
-)  # fmt: skip
-
-NUMBERS: Final = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
-    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40,
-    "fifty": 50, "sixty": 60, "ninety": 90,
-}  # fmt: skip
-ORDINALS: Final = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
-    "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14,
-    "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
-    "thirtieth": 30,
-}  # fmt: skip
-
 MINUTE_WORDS: Final = frozenset({"m", "min", "mins", "minute", "minutes"})
 HOUR_WORDS: Final = frozenset({"h", "hr", "hrs", "hour", "hours"})
 DAY_WORDS: Final = frozenset({"day", "days"})
 WEEK_WORDS: Final = frozenset({"week", "weeks", "fortnight", "fortnights"})
 MONTH_WORDS: Final = frozenset({"month", "months"})
 NOT_A_CLOCK: Final = (
-    MINUTE_WORDS | HOUR_WORDS | DAY_WORDS | WEEK_WORDS | MONTH_WORDS | MONTHS.keys()
+    MINUTE_WORDS | HOUR_WORDS | DAY_WORDS | WEEK_WORDS | MONTH_WORDS | MONTH_OF.keys()
     | {
         "year", "years", "people", "persons", "guests", "friends", "of", "pp", "times", "percent", "pounds",
         "euros",

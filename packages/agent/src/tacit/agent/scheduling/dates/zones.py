@@ -15,7 +15,7 @@ from tacit.agent.scheduling.dates.words import ABBREVIATIONS, REGIONS, SEVERAL_M
 from tacit.base.moment import LAST, Moment
 
 if TYPE_CHECKING:
-    from tacit.agent.scheduling.dates.tokens import Sentence
+    from tacit.a2acp.packets.tokens import Sentence
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MY_TIME: Final = Zone(said="my time")

@@ -9,63 +9,50 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from tacit.agent.brain.commands.models import models_for
+from tacit.agent.scheduling.commands.facts import facts_in
 from tacit.agent.shell.commands import arrange_show, keys, skill
 from tacit.agent.shell.commands.page import OFF, page_option, page_served, show_way
 from tacit.agent.shell.commands.post import trusting
 from tacit.agent.shell.commands.process import stop_by, without_words
+from tacit.agent.terminal.commands.asking import FILE, call, invocation, wait_option
+from tacit.agent.terminal.commands.values import plain, value_text, when, who
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.base.errors import Refused
-from tacit.base.io import agent_socket as socket
 
 if TYPE_CHECKING:
-    import ssl
-
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.shell.io.agent import Agent
     from tacit.base import agent_results as results
-    from tacit.base.agent_operations import AgentOperation
 
-Result = TypeVar("Result")
 _CARRIES: Final = frozenset({"ask", "answer", "tick", "stop", "resume", "change", "fork", "transfer"})
 """Commands after which something may have to leave, or may have come."""
 _QUIET: Final = 0.7
 """Seconds without anything new after which there is nothing to fetch."""
-FILE: Final = click.Path(path_type=Path)
-wait_option = click.option(
-    "--wait", default=10.0, show_default=True, help="Seconds to wait for the relay, when no agent is running."
-)
-
-
-def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
-    data, passphrase_file, trust = click.get_current_context().obj
-    return data, passphrase_file, trusting(trust) if trust else None
 
 
 def opened_agent() -> Agent:
     """This folder's agent, not yet open."""
     from tacit.agent.shell.io.agent import Agent
 
-    data, passphrase_file, tls = _folder()
+    invoked = invocation()
     return Agent(
-        data, models=models_for(data), trust=tls, unlock=lambda store: keys.unlock(store, passphrase_file)
+        invoked.folder,
+        models=models_for(invoked.folder),
+        trust=trusting(invoked.trust) if invoked.trust else None,
+        unlock=lambda store: keys.unlock(store, invoked.passphrase_file),
     )
 
 
-def call(operation: AgentOperation[Result], wait: float = 10.0, /, **given: object) -> Result:
-    """The answer to an operation, by the running agent or by being it for a moment."""
-    data, _, _ = _folder()
-    try:
-        answer: object = socket.ask(data, operation.command, given)
-    except ConnectionError:
-        answer = asyncio.run(_for_a_moment(operation.command, given, wait))
-    return operation.answer(answer)
+def for_a_moment(command: str, given: dict[str, object], wait: float) -> object:
+    """The answer to a command of this process as the agent for a moment."""
+    return asyncio.run(_for_a_moment(command, given, wait))
 
 
 async def _for_a_moment(command: str, given: dict[str, object], wait: float) -> object:
@@ -137,11 +124,11 @@ async def _tell(opened: Agent) -> None:
                 case {"change": "question", "open": True, "kind": str(kind), "question_id": str(name)}:
                     asked = opened.journal.book.questions.get(name)
                     title = arrange_show.TITLES.get(kind, kind)
-                    who = arrange_show.who(asked.peer) if asked else ""
-                    line = f"{styled('?', 'cyan')} {title} {who}: `tacit agent pending`"
+                    counterpart = who(asked.peer) if asked else ""
+                    line = f"{styled('?', 'cyan')} {title} {counterpart}: `tacit agent pending`"
                 case {"change": "notice", "thread_id": str(thread_id), "code": str(code)}:
                     text = last_text((await opened.notices())["notices"], thread_id, code)
-                    line = f"{styled('·', 'yellow')} {thread_id} {arrange_show.plain(text)}"
+                    line = f"{styled('·', 'yellow')} {thread_id} {plain(text)}"
                 case _:
                     continue
             Terminal().print(line)
@@ -175,10 +162,10 @@ def ask(
     text: str, *, to: tuple[str, ...], facts: Path | None, wait: float, as_json: bool, **how: Any
 ) -> None:
     """Have something arranged: "dinner with ben on Friday evening"; with several --to it is a group."""
-    known, by_program = skill.facts_in(facts), skill.by_skill()
+    known, by_program = facts_in(facts), skill.by_skill()
     found = call(operations.ASK, wait, text=text, to=list(to), facts=known, by_program=by_program, **how)
     thread_id = found.thread_id
-    lines = [f"{thread_id} {arrange_show.plain(text)}" for text in (found.notices or ())]
+    lines = [f"{thread_id} {plain(text)}" for text in (found.notices or ())]
     lines = lines or [f"{thread_id} has begun; `tacit agent pending` says what it needs from you"]
     show(found, "\n".join(lines), as_json=as_json)
 
@@ -383,7 +370,7 @@ def fork(thread_id: str, texts: tuple[str, ...], *, wait: float, as_json: bool) 
 def notices(*, as_json: bool) -> None:
     """What the agent has told you about its threads."""
     found = call(operations.NOTICES)
-    lines = [f"{arrange_show.when(one.at)}  {one.thread_id} {one.text}" for one in found.notices]
+    lines = [f"{when(one.at)}  {one.thread_id} {one.text}" for one in found.notices]
     show(found, "\n".join(lines) or "nothing yet", as_json=as_json)
 
 
@@ -403,7 +390,7 @@ def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
             raise click.BadParameter("KEY=VALUE", param_hint="KEY=VALUE…")
         changes[key] = _value(_typed(key, value)) if value else None
     found = call(operations.PROFILE, changes=changes)
-    lines = [f"{name:<24} {arrange_show.value_text(value)}" for name, value in sorted(found.profile.items())]
+    lines = [f"{name:<24} {value_text(value)}" for name, value in sorted(found.profile.items())]
     show(found, "\n".join(lines) or "your agent knows nothing of you yet", as_json=as_json)
 
 
@@ -441,7 +428,7 @@ def permissions(field: str | None, level: str | None, *, counterpart: str | None
             if names
         ]
         if differing:
-            lines += [f"for {arrange_show.who(address)} alone:", *differing]
+            lines += [f"for {who(address)} alone:", *differing]
     show(found, "\n".join(lines), as_json=as_json)
 
 

@@ -6,26 +6,31 @@ ends with the command that answers it.
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from tacit.agent.terminal.commands.values import (
+    SLOT,
+    basis_text,
+    day_text,
+    hours_text,
+    plain,
+    value_text,
+    when,
+    who,
+)
 from tacit.base import agent_results as results
 from tacit.base.commands.quotation import LONGEST as LONGEST_QUOTE
 from tacit.base.commands.quotation import clean, label, quoted
 from tacit.base.commands.terminal import bold, styled
-from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.base import agent_owner_results as owner_results
 
-LONGEST: Final = 600
 TITLES: Final = {
     "consent": "May this go to",
     "checkpoint": "A proposal, with",
@@ -38,91 +43,7 @@ TITLES: Final = {
     "space_write": "May this be known in a shared space to",
     "space_member": "New in a shared space of yours:",
 }
-BASES: Final = {
-    "user_approved": "you said yes",
-    "user_preauthorised": "always allowed",
-    "space": "you wrote it into a shared space",
-}
-"""What allowed a disclosure."""
-_SLOT: Final = re.compile(r"(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)/(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)")
 _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
-
-
-def plain(value: object) -> str:
-    """A value in one line that drives no terminal."""
-    return shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), LONGEST)
-
-
-def value_text(value: object) -> str:
-    """A shared value as a person would write it."""
-    match value:
-        case {"date": str(day), "time": str(hours)} if len(_members(value)) == 2:
-            return f"{_day(day)} {_hours(hours)}"
-        case {"agent": str(name), "status": str(status)}:
-            return f"{who(name)} ({plain(status).replace('_', ' ')})"
-        case []:
-            return "none"
-        case {"blocked": []}:
-            return "nothing is in the way"
-        case {"blocked": list()}:
-            return f"not {value_text(_members(value)['blocked'])}"[:LONGEST]
-        case {"windows": list()}:
-            windows = _items(_members(value)["windows"])
-            return "; ".join(_window(_members(window)) for window in windows)[:LONGEST]
-        case str():
-            return _hours(value)
-        case _:
-            items = _items(value)
-            return ", ".join(map(value_text, items))[:LONGEST] if items else plain(value)
-
-
-def _members(value: object) -> dict[str, object]:
-    """A value's members; none where it has none."""
-    return msgspec.convert(value, dict[str, object]) if isinstance(value, dict) else {}
-
-
-def _items(value: object) -> list[object]:
-    """A value's items; none where it is no list."""
-    return msgspec.convert(value, list[object]) if isinstance(value, (list, tuple)) else []
-
-
-def _window(one: Mapping[str, object]) -> str:
-    """A window of a group: when, for how many, and without whom."""
-    missing = [who(str(name)).partition("@")[0] for name in _items(one.get("missing"))]
-    without = f", without {', '.join(missing)}" if missing else ""
-    return f"{plain(one.get('window'))} for {plain(one.get('available_count'))}{without}"
-
-
-def basis_text(basis: str | None) -> str:
-    """What allowed a disclosure, in words."""
-    return BASES.get(basis or "", str(basis))
-
-
-def _day(text: str) -> str:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return plain(text)
-    return f"{day:%a} {day.day} {day:%b}"
-
-
-def _hours(text: str) -> str:
-    """`18:00+00:00/21:00+00:00` as `18:00-21:00 +00:00`; whatever else stays as it is."""
-    found = _SLOT.fullmatch(text)
-    if found is None:
-        return plain(text)
-    zone, other = text[5 : text.index("/")], text[text.index("/") + 6 :]
-    return f"{found[1]}-{found[2]} {zone}" if zone == other else f"{found[1]} {zone} - {found[2]} {other}"
-
-
-def who(address: str) -> str:
-    """An address without what all addresses have."""
-    return plain(address).removeprefix("agent:")
-
-
-def when(at: str) -> str:
-    """A moment in local time."""
-    return f"{datetime.fromisoformat(at).astimezone():%d %b %H:%M}"
 
 
 def question(one: results.Question) -> list[str]:
@@ -173,12 +94,12 @@ def _name(one: results.Question) -> str:
 def offer(details: Mapping[str, object]) -> str:
     """What a yes to a proposal confirms: its day and hours, then the rest; not what somebody says of it."""
     day, hours = details.get("date"), details.get("time")
-    zone = details.get("timezone") if hours and not _SLOT.fullmatch(str(hours)) else None
+    zone = details.get("timezone") if hours and not SLOT.fullmatch(str(hours)) else None
     when = " ".join(
         one
         for one in (
-            _day(str(day)) if day else "",
-            _hours(str(hours)) if hours else "",
+            day_text(str(day)) if day else "",
+            hours_text(str(hours)) if hours else "",
             label(zone) if zone else "",
         )
         if one

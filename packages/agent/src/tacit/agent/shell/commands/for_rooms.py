@@ -9,13 +9,12 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tacit.a2acp.post.io.schema import FILE
 from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent.shell.commands import keys
 from tacit.agent.shell.commands.arrange import opened_agent
 from tacit.agent.shell.commands.process import stop_by, without_words
+from tacit.agent.terminal.commands.asking import invocation
 from tacit.base.errors import Refused
 from tacit.base.io import agent_socket
 from tacit.wire import address
@@ -36,7 +35,7 @@ def own_name(folder: Path) -> str:
     except ConnectionError:
         store = AgentStore(folder)
         try:
-            keys.unlock(store, click.get_current_context().obj[1])
+            keys.unlock(store, invocation().passphrase_file)
             own = store.me().address
         finally:
             store.close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from tacit.agent.shell.commands import skill
 from tacit.agent.shell.commands.help import EPILOG, Sections
+from tacit.agent.terminal.commands.asking import Invocation
 from tacit.base.commands.folders import beside_hub
 from tacit.base.io.contributions import AGENT_COMMANDS, contributed
 
@@ -59,7 +60,7 @@ PLACES: Final[dict[str, str]] = {
     "memory": "tacit.agent.memory.commands.memory:memory",
     "known": "tacit.agent.memory.commands.memory:known",
     "nudge": "tacit.agent.owner.commands.nudge:nudge",
-    "setup": "tacit.agent.owner.commands.setup:setup_command",
+    "setup": "tacit.agent.shell.commands.setup:setup_command",
     "facts": "tacit.agent.scheduling.commands.facts:facts",
     "space": "tacit.agent.spaces.commands.space:space",
     "thoughts": "tacit.agent.brain.commands.thoughts:thoughts",
@@ -94,8 +95,14 @@ def agent(context: click.Context, data: Path, passphrase_file: Path | None, trus
     Alone, at a terminal, it goes through what waits for you: one key an answer.
     """
     skill.check(context.invoked_subcommand)
-    context.obj = (data, passphrase_file, trust)
+    context.obj = Invocation(data, passphrase_file, trust, _for_a_moment)
     if context.invoked_subcommand is None:
         from tacit.agent.shell.commands.desk import attend
 
         attend.attend(context)
+
+
+def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
+    from tacit.agent.shell.commands import arrange
+
+    return arrange.for_a_moment(command, given, wait)

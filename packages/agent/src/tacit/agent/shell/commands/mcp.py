@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.shell.commands import arrange
+from tacit.agent.terminal.commands.asking import invocation
 from tacit.base.commands.mcp import command_words, mcp_missing
 from tacit.base.commands.outcome import reported
 from tacit.base.errors import TacitError, Unavailable
@@ -42,7 +43,7 @@ The program can put wishes and look; it can answer no question of yours.
 @reported
 def mcp(*, client: str | None, name: str) -> None:
     """Serve your agent's tools over MCP; runs the agent here when it runs nowhere else."""
-    data, passphrase_file, trust = click.get_current_context().obj
+    data, passphrase_file, trust, _ = invocation()
     if client is not None:
         command, *before = command_words()
         given = ["--data", str(data.absolute())]
@@ -61,18 +62,19 @@ def mcp(*, client: str | None, name: str) -> None:
 
 
 async def _serve() -> None:
-    from tacit.agent.shell.mcp.io.stdio import serve
+    from tacit.agent.shell.mcp.door import SURFACE
+    from tacit.base.io.mcp_server import serve_stdio
 
     async with _caller() as caller:
-        await serve(caller)
+        await serve_stdio(SURFACE, caller)
 
 
 @contextlib.asynccontextmanager
 async def _caller() -> AsyncGenerator[AgentCaller]:
     """The running agent of the folder; where none runs, this process is it until the client leaves."""
-    from tacit.agent.shell.mcp.io.stdio import OwnCaller, SocketCaller
+    from tacit.agent.shell.mcp.io.callers import OwnCaller, SocketCaller
 
-    folder = click.get_current_context().obj[0]
+    folder = invocation().folder
     try:
         await socket.asked(folder, "program", {"tool": "list_spaces", "arguments": {}})
     except ConnectionError:

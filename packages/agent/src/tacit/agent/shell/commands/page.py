@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from tacit.agent.terminal.commands.asking import invocation
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import Terminal, styled
 from tacit.base.errors import Refused
@@ -72,7 +73,7 @@ def show_way(served: Page | None) -> None:
 @reported
 def page_link(question_id: str | None, *, opens: bool, as_json: bool) -> None:
     """A link to the running agent's own page, at one question if you name it. It works once."""
-    data, _, _ = click.get_current_context().obj
+    data = invocation().folder
     try:
         found = socket.ask(data, "page_link", {"question_id": question_id or ""})
     except ConnectionError:

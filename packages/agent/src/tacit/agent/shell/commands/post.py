@@ -20,6 +20,7 @@ from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.store import require_agent
 from tacit.a2acp.post.settings import CHOICES
 from tacit.agent.shell.commands import keys as agent_keys
+from tacit.agent.terminal.commands.asking import invocation
 from tacit.base.commands.clock import TRUST, show_clock
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.output_place import OutputPlace
@@ -50,7 +51,7 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        data, passphrase_file, trust = click.get_current_context().obj
+        data, passphrase_file, trust, _ = invocation()
         tls = trusting(trust) if trust else None
         if command.__name__ not in _MAKING:
             require_agent(data)
@@ -84,7 +85,7 @@ _plain_keys_option = click.option(
 
 
 def _keep_new(post: Post, *, plain: bool) -> None:
-    _, passphrase_file, _ = click.get_current_context().obj
+    passphrase_file = invocation().passphrase_file
     agent_keys.keep_new(post.store, passphrase_file, plain=plain)
 
 
@@ -227,7 +228,7 @@ def _forget(post: Post, who: str) -> None:
     from tacit.base.io import agent_socket as socket
 
     async def close_threads() -> None:
-        _, passphrase_file, _ = click.get_current_context().obj
+        passphrase_file = invocation().passphrase_file
         unlocked = Agent(post.store.folder, unlock=lambda store: agent_keys.unlock(store, passphrase_file))
         async with unlocked as opened:
             await opened.forget(who)
@@ -326,7 +327,7 @@ def send(
     TEXT is your own word and goes as it is. Of a --body go the fields that your permissions always share and
     those named with --share; a field that is never shared is left out.
     """
-    from tacit.agent.shell.io import by_hand
+    from tacit.agent.consent.io import by_hand
 
     to = str(address.parse_typed(who))
     fields = _body(text, body)

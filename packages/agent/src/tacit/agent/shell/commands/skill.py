@@ -10,16 +10,11 @@ a wall: whoever can run any command on this account can run these without it, as
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from tacit.base.errors import Refused
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SKILL: Final = "TACIT_SKILL"
 ALLOWED: Final = frozenset(
@@ -27,7 +22,6 @@ ALLOWED: Final = frozenset(
     | {"resume", "stop", "thread", "threads", "tick", "why"}
 )
 """What a skill may run."""
-LONGEST_FILE: Final = 1024 * 1024
 _MESSAGE_ID: Final = re.compile(r"[!-~]{1,180}")
 
 
@@ -55,28 +49,3 @@ def via(message_id: str | None) -> str:
     if not _MESSAGE_ID.fullmatch(message_id):
         raise Refused("bad_message_id", "a message's id is one word of up to 180 signs", row="A2ACP-269")
     return f"message:{message_id}"
-
-
-def facts_in(path: Path | None) -> Any:
-    """The facts of a file, or of standard input for `-`; None when there is none."""
-    if path is None:
-        return None
-    try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(LONGEST_FILE + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(LONGEST_FILE + 1)
-    except OSError as error:
-        raise Refused("bad_facts", f"the file cannot be read: {error.strerror}", row="A2ACP-268") from None
-    if len(data) > LONGEST_FILE:
-        raise Refused("bad_facts", "the file is longer than 1 MiB", row="A2ACP-268")
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        raise Refused("bad_facts", "the file is not JSON", row="A2ACP-268") from None
-    from tacit.agent.scheduling.facts import checked
-
-    # Told at once what is wrong with them, also by a folder without an agent.
-    checked(found)
-    return found

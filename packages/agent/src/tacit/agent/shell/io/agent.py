@@ -38,6 +38,7 @@ from tacit.agent.brain.rules import Rules
 from tacit.agent.consent.consenting import facts_name
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.io import operations as guests
+from tacit.agent.guests.io.hosting import Hosting
 from tacit.agent.kernel import records
 from tacit.agent.kernel.io.changes import Changes
 from tacit.agent.kernel.io.journal import Journal
@@ -55,6 +56,7 @@ from tacit.agent.scheduling.facts import busy_within
 from tacit.agent.scheduling.io import unreadable
 from tacit.agent.scheduling.io.outside import OWN_BEGUN, Outside
 from tacit.agent.scheduling.view import view_of
+from tacit.agent.shell.io.commands import Commands
 from tacit.agent.shell.io.taking import Taking
 from tacit.agent.spaces.io import operations as spaces
 from tacit.base.errors import PeerFault, Refused, Unavailable
@@ -90,7 +92,7 @@ GUESTS: Final = "guests"
 """Under which name links of guests are looked after, beside the wheel."""
 
 
-class Agent(Taking):
+class Agent(Taking, Commands, Hosting):
     """One person's agent, open; an async context."""
 
     def __init__(

@@ -2,19 +2,19 @@
 
 A2ACP-264, A2ACP-265, A2ACP-266. The tools and their shapes are the agent's (`tacit.a2acp.packets.tools`); a
 call becomes one command of the agent's, `program`, whose table holds no answer to any question. Refusals are
-results that a model can read. Which question the owner has to answer first is handed beside the result, so
-that a door can name the page to the person; the model is told its id and never a link. Knows nothing of the
-SDK.
+results that a model can read. The page of a question that the owner has to answer first is handed beside the
+result, so that a server can name it to the person; the model is told the question's id and never a link. Who
+serves it is `tacit.base.io.mcp_server`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.a2acp.packets.tools import TOOLS
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.tool_results import Shown, as_text, framed
+from tacit.base.tool_results import Page, Shown, Surface, as_text, framed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,15 +47,6 @@ class AgentCaller(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a call, and the question that only the owner can answer."""
-
-    shown: Shown
-    question_id: str = ""
-    fields: tuple[str, ...] = ()
-
-
 def tools() -> dict[str, Any]:
     """The answer to `tools/list`."""
     return {"tools": [_listed(one) for one in TOOLS.values()]}
@@ -86,35 +77,51 @@ def _listed(one: Tool) -> dict[str, Any]:
     }
 
 
-async def call_tool(caller: AgentCaller, name: str, arguments: Mapping[str, Any]) -> Outcome:
+async def call_tool(caller: AgentCaller, name: str, arguments: Mapping[str, Any]) -> Shown:
     """Run a tool; a "no" is a result that the model can read."""
     tool = TOOLS.get(name)
     if tool is None:
-        return _refused(Refused("unknown_op", "there is no such tool", row="A2ACP-265"))
+        return _refused(caller, Refused("unknown_op", "there is no such tool", row="A2ACP-265"))
     try:
         tool.check(dict(arguments))
-        found = await caller.ask("program", {"tool": name, "arguments": dict(arguments)})
+        result = await caller.ask("program", {"tool": name, "arguments": dict(arguments)})
     except Refused as refused:
-        return _refused(refused)
+        return _refused(caller, refused)
     except Unavailable as away:
-        return _refused(Refused("agent_unavailable", str(away), row="A2ACP-264"))
-    value = framed({"ok": True, **cast("dict[str, Any]", found)}, NOTICE)
-    asked = [] if tool.read_only else cast("list[dict[str, Any]]", found.get("questions") or [])
-    names = tuple(str(field["field"]) for one in asked[:1] for field in one["fields"])
-    return Outcome(Shown(value, as_text(value, NOTICE)), str(asked[0]["question_id"]) if asked else "", names)
+        return _refused(caller, Refused("agent_unavailable", str(away), row="A2ACP-264"))
+    value = framed({"ok": True, **cast("dict[str, Any]", result)}, NOTICE)
+    asked = [] if tool.read_only else cast("list[dict[str, Any]]", result.get("questions") or [])
+    page = _page(caller, str(asked[0]["question_id"]), len(asked[0]["fields"])) if asked else None
+    return Shown(value, as_text(value, NOTICE), page=page)
 
 
-def _refused(refused: Refused) -> Outcome:
+def _refused(caller: AgentCaller, refused: Refused) -> Shown:
     details = dict(refused.details)
     error = {"code": refused.code, "message": refused.message, "details": details}
     value = {"ok": False, "error": error}
-    waits = str(details.get("question_id") or "") if refused.code in WAITS_FOR else ""
-    names = cast("list[str]", details.get("fields") or []) if waits else []
-    return Outcome(Shown(value, as_text(value, NOTICE), is_error=True), waits, tuple(names))
+    question_id = str(details.get("question_id") or "") if refused.code in WAITS_FOR else ""
+    fields = cast("list[str]", details.get("fields") or [])
+    page = _page(caller, question_id, len(fields)) if question_id else None
+    return Shown(value, as_text(value, NOTICE), is_error=True, page=page)
 
 
-def message_of(outcome: Outcome) -> str:
+def _page(caller: AgentCaller, question_id: str, fields: int) -> Page:
+    return Page(question_id, message_of(fields), partial(_link, caller, question_id))
+
+
+async def _link(caller: AgentCaller, question_id: str) -> str:
+    """The link to a question's page; empty when the agent serves none, or the question is answered."""
+    try:
+        answer = await caller.ask("page_link", {"question_id": question_id})
+    except (Refused, Unavailable):
+        return ""
+    return str(answer["url"] or "")
+
+
+def message_of(fields: int) -> str:
     """What a person is told before they open the page: no value, and no word of a model's."""
-    few = len(outcome.fields) or 1
-    what = "1 decision waits" if few == 1 else f"1 decision about {few} fields waits"
+    what = "1 decision waits" if fields <= 1 else f"1 decision about {fields} fields waits"
     return f"Your Tacit agent needs your word: {what}. Nothing is sent before you have answered it."
+
+
+SURFACE: Final = Surface(NAME, TITLE, INSTRUCTIONS, {"tools/list": tools}, call_tool)

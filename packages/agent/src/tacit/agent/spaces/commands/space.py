@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from tacit.agent.shell.commands.arrange import call
-from tacit.agent.shell.commands.arrange_show import plain, who
+from tacit.agent.terminal.commands.asking import call
+from tacit.agent.terminal.commands.values import plain, who
 from tacit.base import agent_operations as operations
 from tacit.base import agent_results as results
 from tacit.base.commands.outcome import json_option, reported, show

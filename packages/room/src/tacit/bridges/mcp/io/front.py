@@ -32,9 +32,9 @@ def serve(access: HubAccess, *, channel: bool = False) -> None:
     stdin = sys.stdin.buffer
     first = stdin.readline()
     if first and not channel and not is_greeting(first):
-        from tacit.bridges.mcp.io.stdio import serve_later_versions
+        import asyncio
 
-        serve_later_versions(access, first)
+        asyncio.run(_serve_later_versions(access, first))
         return
     served = _Served(access, channel=channel)
     line = first
@@ -43,6 +43,24 @@ def serve(access: HubAccess, *, channel: bool = False) -> None:
             served.take(line)
         line = stdin.readline()
     served.end()
+
+
+async def _serve_later_versions(access: HubAccess, first: bytes) -> None:
+    """Serve a client of a later version of MCP, whose first line was this, by the SDK's server."""
+    import asyncio
+
+    from tacit.base.io.mcp_server import serve_stdio
+    from tacit.base.io.time_service import TimeService
+    from tacit.bridges.mcp.calls import room_surface
+    from tacit.bridges.mcp.io.hub_caller import HubCaller
+
+    async with HubCaller(access) as caller:
+        greeting = asyncio.ensure_future(caller.greet())
+        try:
+            await serve_stdio(room_surface(TimeService()), caller, first)
+        finally:
+            greeting.cancel()
+            await asyncio.wait({greeting})
 
 
 class _Served:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
-from tacit.agent.shell.commands.arrange_show import BASES, plain, value_text
+from tacit.agent.terminal.commands.values import BASES, plain, value_text
 from tacit.base.commands.terminal import Terminal, styled
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.shell.commands.arrange_show import plain
 from tacit.agent.shell.commands.demo.screen import (
     TYPES,
     ReadScreen,
@@ -18,6 +17,7 @@ from tacit.agent.shell.commands.demo.screen import (
     told_lines,
     wrapped,
 )
+from tacit.agent.terminal.commands.values import plain
 from tacit.base.commands.terminal import styled
 
 if TYPE_CHECKING:

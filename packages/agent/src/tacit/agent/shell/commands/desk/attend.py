@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tacit.agent.shell.commands.arrange import call, opened_agent, pending_text
+from tacit.agent.shell.commands import setup
+from tacit.agent.shell.commands.arrange import opened_agent, pending_text
 from tacit.agent.shell.commands.desk.line import line
+from tacit.agent.terminal.commands.asking import call, invocation
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import reported
 from tacit.base.commands.terminal import Terminal
@@ -23,9 +25,7 @@ if TYPE_CHECKING:
 @reported
 def attend(context: click.Context) -> None:
     """Go through what waits; without a terminal, say what waits and end."""
-    from tacit.agent.owner.commands import setup
-
-    folder: Path = context.obj[0]
+    folder = invocation().folder
     if not sys.stdin.isatty():
         if not setup.identified(folder):
             click.echo(context.get_help())
@@ -40,14 +40,13 @@ def attend(context: click.Context) -> None:
 
 
 async def _attend(folder: Path) -> None:
-    from tacit.agent.owner.commands.setup import first_minute
     from tacit.agent.shell.commands.desk.prompt import LOST, Screen
 
     screen = None
     while True:
         async with line(folder, opened_agent) as behind:
             if not (await behind.call(operations.SETUP)).done:
-                await first_minute(behind, {}, ask=True)
+                await setup.first_minute(behind, {}, ask=True)
             screen = Screen(behind) if screen is None else screen.again(behind)
             if await screen.run() != LOST:
                 return
@@ -65,7 +64,7 @@ def inbox() -> None:
     except ModuleNotFoundError:
         missing = f"the full-screen inbox is not installed; add it with: {install_hint('agent', 'inbox')}"
         raise Refused("no_textual", missing) from None
-    folder: Path = click.get_current_context().obj[0]
+    folder = invocation().folder
 
     async def work() -> None:
         face: Inbox | None = None

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.shell.commands.arrange_show import plain
+from tacit.agent.terminal.commands.values import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.agent.shell.commands.arrange_show import TITLES, offer, plain, remembered, value_text, who
+from tacit.agent.shell.commands.arrange_show import TITLES, offer, remembered
 from tacit.agent.shell.commands.desk.card import EDIT, counters, ticks_needed
+from tacit.agent.terminal.commands.values import plain, value_text, who
 from tacit.base.commands.quotation import clean, label, quoted
 from tacit.base.commands.terminal import cells, wrapped
 

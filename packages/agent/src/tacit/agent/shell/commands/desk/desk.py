@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.agent.shell.commands.arrange_show import TITLES, plain, value_text
+from tacit.agent.shell.commands.arrange_show import TITLES
 from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk.card_show import EXPLAINED, Line, name_of
+from tacit.agent.terminal.commands.values import plain, value_text
 from tacit.base import agent_operations as operations
 from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import Refused, TacitError

@@ -22,6 +22,7 @@ from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
 from tacit.agent.shell.commands.desk.card_show import Line, key_lines, name_of
 from tacit.agent.shell.commands.desk.desk import Desk
+from tacit.agent.terminal.commands.values import basis_text, plain, value_text, when, who
 from tacit.base import agent_operations as operations
 from tacit.base.agent_owner_results import Disclosure
 from tacit.base.agent_results import Notice, ThreadLine
@@ -281,7 +282,7 @@ class Inbox(App[str]):
         except ConnectionError:
             self.exit(LOST)
         except TacitError as fault:
-            self._detail = [[("warn", arrange_show.plain(str(fault)))]]
+            self._detail = [[("warn", plain(str(fault)))]]
 
     async def _chosen(self) -> list[Line] | Text:
         if self.view == QUESTIONS or not self._rows:
@@ -292,7 +293,7 @@ class Inbox(App[str]):
                 return Text.from_ansi("\n".join(arrange_show.thread(found)))
             case Notice() as notice:
                 about = [("dim", f"  {notice.about}")] if notice.about else []
-                at = arrange_show.when(notice.at)
+                at = when(notice.at)
                 return [[("", f"{notice.thread_id} {notice.text}"), *about], [("dim", at)]]
             case Disclosure() as disclosure:
                 return _receipt(disclosure, self._width())
@@ -377,7 +378,7 @@ def _about(one: Question) -> str:
     if one.proposal:
         return quoted(one.proposal.summary or "")
     names = [label(field.field) for field in one.fields]
-    return ", ".join(names) or arrange_show.when(one.asked_at)
+    return ", ".join(names) or when(one.asked_at)
 
 
 def _listed(row: ThreadLine | Notice | Disclosure) -> list[Line]:
@@ -394,11 +395,11 @@ def _listed(row: ThreadLine | Notice | Disclosure) -> list[Line]:
 def _thread_row(one: ThreadLine) -> list[Line]:
     over = {"COMPLETED": "chosen", "DECLINED": "warn", "EXPIRED": "warn", "STALLED": "notice"}
     second = [(over.get(one.state, "who"), one.state.lower()), ("dim", f"  {_cut(name_of(one.with_), 18)}")]
-    return [[("", _cut(arrange_show.plain(one.summary)) or "-")], second, []]
+    return [[("", _cut(plain(one.summary)) or "-")], second, []]
 
 
 def _notice_row(one: Notice) -> list[Line]:
-    return [[("notice", _cut(one.text))], [("dim", arrange_show.when(one.at))], []]
+    return [[("notice", _cut(one.text))], [("dim", when(one.at))], []]
 
 
 def _receipt_row(one: Disclosure) -> list[Line]:
@@ -407,19 +408,19 @@ def _receipt_row(one: Disclosure) -> list[Line]:
 
 
 def _receipt(one: Disclosure, width: int) -> list[Line]:
-    value = arrange_show.value_text(one.value) if one.value is not None else "forgotten"
+    value = value_text(one.value) if one.value is not None else "forgotten"
     rows = [
-        ("to", arrange_show.who(one.to)),
+        ("to", who(one.to)),
         ("what", label(one.field)),
         ("value", value),
-        ("allowed by", arrange_show.basis_text(one.basis)),
+        ("allowed by", basis_text(one.basis)),
         ("said at", one.via or "-"),
-        ("when", arrange_show.when(one.at)),
+        ("when", when(one.at)),
         ("thread", one.thread_id),
     ]
     lines: list[Line] = []
     for name, text in rows:
-        first, *rest = terminal.wrapped(arrange_show.plain(text), max(width - 13, 20))
+        first, *rest = terminal.wrapped(plain(text), max(width - 13, 20))
         lines.append([("dim", f"{name:<12} "), ("", first)])
         lines += [[("", f"{'':<13}{more}")] for more in rest]
     return lines

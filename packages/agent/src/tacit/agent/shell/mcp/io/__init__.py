@@ -1,1 +1,1 @@
-"""The SDK's server, and standard input and output."""
+"""Ways to the agent from the process that serves its tools."""

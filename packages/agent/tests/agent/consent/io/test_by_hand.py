@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tacit.a2acp.post.io.post import Post
-from tacit.agent.shell.io import by_hand
+from tacit.agent.consent.io import by_hand
 from tacit.agent.shell.io.agent import Agent
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy

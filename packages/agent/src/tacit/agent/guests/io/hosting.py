@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.agent.guests.io import operations as guests
-from tacit.agent.shell.io.commands import Commands
+from tacit.agent.kernel.io.core import AgentCore
 from tacit.base.agent_operations import AGENT_OPERATIONS
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
 
 
-class Hosting(Commands):
+class Hosting(AgentCore):
     """The commands about people without an agent."""
 
     async def guest_ask(self, name: str, text: str, **given: Any) -> Fields:

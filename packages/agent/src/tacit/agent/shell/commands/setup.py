@@ -13,6 +13,7 @@ from tacit.agent.owner.io import setting_up
 from tacit.agent.shell.commands.arrange import opened_agent
 from tacit.agent.shell.commands.desk.line import line
 from tacit.agent.shell.commands.post import register
+from tacit.agent.terminal.commands.asking import invocation
 from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import Terminal, bold, styled
@@ -88,7 +89,7 @@ def setup_command(context: click.Context, *, yes: bool, as_json: bool, **given: 
 
 def setup(context: click.Context, given: dict[str, Any], *, ask: bool, quiet: bool = False) -> results.Setup:
     """Ask, keep, and register when an address is given."""
-    folder: Path = context.obj[0]
+    folder = invocation().folder
     if identified(folder):
         return asyncio.run(_with_agent(folder, given, ask=ask))
     found = _keep_for_later(folder, _said(_waiting(folder), given, ask=ask))

@@ -7,9 +7,18 @@ text and with nothing else, whatever the text is. Knows the shapes, not what the
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tacit.agent.scheduling.dates.words import NUMBERS
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NUMBERS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40,
+    "fifty": 50, "sixty": 60, "ninety": 90,
+}  # fmt: skip
 
 MOST_TOKENS: Final = 400
 """What follows is no sentence that anybody says; it is left unread, in `rest`."""
@@ -55,7 +64,7 @@ class Sentence:
     def __init__(self, text: str, tokens: list[Token] | None = None) -> None:
         """A sentence of all its tokens, or of those that are left of it."""
         self.text = text
-        self.tokens = _tokens(text) if tokens is None else tokens
+        self.tokens = list(islice(tokens_of(text), MOST_TOKENS)) if tokens is None else tokens
         self._words = [token.text if token.kind in _WORDY else "" for token in self.tokens]
 
     def __len__(self) -> int:
@@ -100,17 +109,14 @@ class Sentence:
         return value, at + 1
 
 
-def _tokens(text: str) -> list[Token]:
-    found: list[Token] = []
+def tokens_of(text: str) -> Iterator[Token]:
+    """The pieces of a text, however many, as they stand in it."""
     for match in _SHAPES.finditer(text):
-        if len(found) == MOST_TOKENS:
-            break
         kind = match.lastgroup or "mark"
         written = match.group()
         numbers = tuple(_number(group) for group in _groups(match, kind) if group is not None)
         small = written.lower().replace("’", "'") if kind in _WORDY else written  # noqa: RUF001
-        found.append(Token(kind, small, match.start(), match.end(), numbers, written))
-    return found
+        yield Token(kind, small, match.start(), match.end(), numbers, written)
 
 
 def _groups(match: re.Match[str], kind: str) -> tuple[str | None, ...]:
@@ -127,6 +133,5 @@ def _number(group: str) -> int:
 
 _INSIDE: Final = {
     "iso": 3, "ampm": 3, "dotted": 3, "slash": 3, "clock": 2, "point": 2, "ordinal": 1, "number": 1,
-    "zone": 0,
-    "word": 0, "mark": 0,
+    "zone": 0, "word": 0, "mark": 0,
 }  # fmt: skip

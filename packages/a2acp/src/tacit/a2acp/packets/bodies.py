@@ -1,0 +1,534 @@
+"""The packet types as values: each declared once, as the struct that handlers read and write.
+
+A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-036, A2ACP-041, A2ACP-045, A2ACP-046, A2ACP-047, A2ACP-048, A2ACP-049,
+A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-054, A2ACP-055, A2ACP-056, A2ACP-057, A2ACP-097, A2ACP-100,
+A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148, A2ACP-153, A2ACP-174, A2ACP-184, A2ACP-201.
+
+A struct says what of a packet this agent knows; members that it does not name are left where they came, in
+the packet's JSON. `tacit.a2acp.packets.schemas` makes of the same structs what is taken, what is sent and
+what is kept. `JsonObject` stands where the protocol says any JSON. A member that is absent by default is not
+written, and a word that is read into each packet has no default.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from tacit.a2acp.packets import forms
+from tacit.a2acp.packets import vocabulary as words
+from tacit.a2acp.packets.declared import Asked, Many
+from tacit.a2acp.packets.formats import FORMAT_HINTS, HINTS_FIELD
+from tacit.a2acp.packets.shapes import (
+    Anything,
+    ListOf,
+    MapOf,
+    Member,
+    OneOf,
+    Record,
+    Text,
+    When,
+    Whole,
+    Word,
+)
+from tacit.base.strict_json import Json, JsonObject
+
+MOST_NEEDS: Final = 5
+MOST_CHANGES: Final = 100
+"""Of a space's fields in one packet."""
+
+Name: TypeAlias = Annotated[str, Text(blank=False)]
+Address: TypeAlias = Annotated[str, Text(form=forms.ADDRESS)]
+Addresses: TypeAlias = Annotated[tuple[Address, ...], Many(unique=True)]
+Names: TypeAlias = Annotated[tuple[Name, ...], Many(unique=True)]
+PacketId: TypeAlias = Annotated[str, Text(form=forms.PACKET_ID)]
+ThreadId: TypeAlias = Annotated[str, Text(form=forms.THREAD_ID)]
+SpaceId: TypeAlias = Annotated[str, Text(form=forms.SPACE_ID)]
+Timestamp: TypeAlias = Annotated[str, Text(form=forms.TIMESTAMP)]
+CodeWord: TypeAlias = Annotated[str, Text(sent_form=forms.CODE_WORD)]
+Urgency: TypeAlias = Annotated[str, Word(words.URGENCIES, words.urgency, filled=True)]
+Positive: TypeAlias = Annotated[int, Whole(1)]
+Erased: TypeAlias = UnsetType | None
+"""Null in what we write; never read."""
+
+
+# The parts of packets.
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a packet's body."""
+
+
+class Need(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A field that is asked for, and why (A2ACP-035)."""
+
+    field: Name
+    reason: Name
+    priority: Annotated[
+        str, Word(words.PRIORITIES, words.priority, filled=True), Asked("A2ACP-036", sent=True)
+    ]
+
+
+class Intent(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What a thread is about."""
+
+    category: str
+    summary: str
+    urgency: Annotated[Urgency, Asked(sent=True)]
+
+
+class ShortIntent(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What a thread was or will be about; its urgency may be left out."""
+
+    category: str
+    summary: str
+    urgency: Urgency | None = None
+
+
+class UpdatedIntent(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What a thread is about from now on."""
+
+    category: str
+    summary: str
+    scope_change: Annotated[str, Word(words.SCOPE_CHANGES, words.scope_change)]
+    urgency: Annotated[str, Word(words.URGENCIES, words.urgency)] | None = None
+
+
+class Escalation(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """The wish that people decide."""
+
+    recommend: Annotated[str, Word((words.SURFACE_TO_USERS,))]
+    reason: Annotated[str, Asked(sent=True)] | None = None
+    suggested_prompt: Annotated[str, Asked(sent=True)] | None = None
+
+
+class Unavailable(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A field that is not given."""
+
+    field: Name
+    status: Annotated[str, Word(words.UNAVAILABLE_STATUSES, words.unavailable_status)]
+    hint: Annotated[Erased, Asked("A2ACP-139", sent=True)] = UNSET
+
+
+class Action(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What is to be done once all have confirmed."""
+
+    action: Name
+    requires_user_approval: bool
+    reversible: bool
+    service: str | None = None
+    executor: Annotated[str, Text(sent_form=forms.EXECUTOR)] | None = None
+    action_id: str | None = None
+
+
+class Alternative(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What could be instead of what is proposed."""
+
+    summary: Name
+    reason: Annotated[str, Asked(sent=True)] | None = None
+    details: JsonObject | None = None
+
+
+class Proposal(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What is proposed."""
+
+    summary: Name
+    details: JsonObject
+    alternatives: tuple[Alternative, ...] | None = None
+    reasoning: str | None = None
+
+
+class ActionResult(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of an action."""
+
+    action_id: str
+    action: str
+    status: Annotated[str, Word(words.ACTION_STATUSES, words.action_status)]
+    executor: Annotated[str, Text(sent_form=forms.ADDRESS), Asked("A2ACP-166", advisory=True)] | None = None
+    reason: CodeWord | None = None
+
+
+class Permissions(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """Which fields a packet carries and withholds, and on what consent."""
+
+    shared_fields: Names
+    withheld_fields: Names
+    consent_level: Annotated[str, Word(words.CONSENT_LEVELS)]
+    onward_fields: Annotated[Names, Asked("A2ACP-181")] | None = None
+
+
+class Capabilities(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent can do (A2ACP-235)."""
+
+    supported_versions: Annotated[tuple[Name, ...], Many(sent_least=1)]
+    features: tuple[Name, ...]
+    max_context_size_bytes: Positive
+    supported_encryption: Annotated[tuple[Name, ...], Many(sent_least=1)]
+
+
+class Confirmation(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """How a group confirms (A2ACP-153)."""
+
+    mode: str
+    quorum: Positive | None = None
+    order: Addresses | None = None
+
+
+class Signature(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """One participant's signature below the list of all."""
+
+    agent: Address
+    signature: str
+
+
+class ChangeRequest(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What should be otherwise in a proposal."""
+
+    field: str
+    suggestion: Json
+
+
+class Child(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A thread into which another is split."""
+
+    thread_id: ThreadId
+    intent: ShortIntent
+
+
+class Change(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A field of a space as it was written or deleted."""
+
+    field: Name
+    value: Json | UnsetType = UNSET
+    deleted: bool | None = None
+    v: Positive
+    at: Timestamp
+    mark: str | None = None
+    since: Timestamp | None = None
+
+
+class FieldVersion(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """Which writing of a space's field somebody has."""
+
+    v: Positive
+    at: Timestamp
+    by: Address
+
+
+Level: TypeAlias = Annotated[str, Word(words.WRITE_LEVELS, exact=True)]
+
+
+class SpaceMember(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What a member of a space may write, and whether it is there."""
+
+    level: Level
+    v: Positive
+    status: Annotated[str, Word(words.MEMBER_STATES, exact=True)]
+
+
+class Space(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """A space as it is offered."""
+
+    space_id: SpaceId
+    title: str
+    creator: Address
+    participants: Annotated[Addresses, Many(least=1, unique=True)]
+    created: Timestamp
+    version: int | None = None
+    last_modified_by: Address | None = None
+    conflict_resolution: Annotated[str, Word((words.LAST_WRITE_WINS,), exact=True)]
+
+
+CONTEXT_SENT: Final = Record(
+    (
+        Member("flexibility", MapOf(Word(words.FLEXIBILITIES)), needed=False, row="A2ACP-041"),
+        Member(
+            "conflict",
+            Record(
+                (
+                    Member("type", Word(words.CONFLICT_TYPES)),
+                    Member("field", Text(blank=False)),
+                    Member("agent_a_values", ListOf(Anything())),
+                    Member("agent_b_values", ListOf(Anything())),
+                    Member("attempted_resolution", Text()),
+                ),
+                open=True,
+            ),
+            needed=False,
+            row="A2ACP-097",
+        ),
+        Member(
+            "proposed_alternatives",
+            ListOf(Record((Member("option", Text(blank=False)), Member("rationale", Text())), open=True)),
+            needed=False,
+            row="A2ACP-097",
+        ),
+    ),
+    open=True,
+)
+"""What we write of the negotiation among a person's fields, which are any JSON."""
+
+SentContext: TypeAlias = Annotated[JsonObject, Asked(sent_shape=CONTEXT_SENT)]
+FormatHints: TypeAlias = Annotated[JsonObject, Record(tuple(Member(name, Text()) for name in FORMAT_HINTS))]
+Needs: TypeAlias = Annotated[tuple[Need, ...], Many(most=MOST_NEEDS)]
+
+
+# The packet types.
+
+
+class Dated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a handler reads of a packet's header."""
+
+    timestamp: str = ""
+    """When it was written, by its own word; empty in what we write."""
+
+
+class Opening(Dated, frozen=True, kw_only=True, omit_defaults=True):
+    """What may stand in a packet of any type."""
+
+    permissions: Annotated[Permissions, Asked("A2ACP-038", advisory=True)] | None = None
+    capabilities: Annotated[Capabilities, Asked("A2ACP-235", advisory=True)] | None = None
+    format_hints: Annotated[FormatHints, Asked("A2ACP-073", advisory=True)] | None = msgspec.field(
+        default=None, name=HINTS_FIELD
+    )
+    fanout_id: Annotated[str, Text(form=forms.FANOUT_ID), Asked("A2ACP-174", advisory=True)] | None = None
+    participants: Annotated[tuple[str, ...], Asked("A2ACP-174", advisory=True)] | None = None
+    participants_digest: Annotated[str, Asked("A2ACP-174", advisory=True)] | None = None
+    participants_signature: Annotated[str, Asked("A2ACP-174", advisory=True)] | None = None
+
+
+class Body(Opening, frozen=True, kw_only=True, omit_defaults=True):
+    """A packet without its header: what is looked at in whatever comes, of a known type or not."""
+
+    TYPE: ClassVar[str] = ""
+    ROW: ClassVar[str] = ""
+    RULES: ClassVar[tuple[OneOf | When, ...]] = ()
+
+    needs: Annotated[Needs, Asked("A2ACP-035")] | None = None
+    context: Annotated[JsonObject, Asked("A2ACP-034", sent_shape=CONTEXT_SENT)] | None = None
+    context_unavailable: Annotated[tuple[Unavailable, ...], Asked(advisory=True)] | None = None
+    actual_reason: Erased = UNSET
+
+
+class Context(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """What a thread is about, what is told and what is asked."""
+
+    TYPE: ClassVar = "context"
+    ROW: ClassVar = "A2ACP-045"
+    # The draft's coordinator sends what it gathered in place of a context.
+    RULES: ClassVar = (OneOf(("context", "aggregated_context"), row="A2ACP-045"),)
+
+    intent: Intent
+    context: Annotated[JsonObject, Asked(sent=True, sent_shape=CONTEXT_SENT)] | None = None
+    needs: Annotated[Needs, Asked("A2ACP-035")] | None = None
+    escalation: Annotated[Escalation, Asked("A2ACP-100")] | None = None
+    aggregated_context: JsonObject | None = None
+    coordinator_recommendation: str | None = None
+    reason: str | None = None
+
+
+class ContextRequest(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """Fields that are asked for."""
+
+    TYPE: ClassVar = "context_request"
+    ROW: ClassVar = "A2ACP-046"
+
+    # Needed here, where every other packet may leave it out.
+    needs: Annotated[tuple[Need, ...], Many(least=1, most=MOST_NEEDS)]  # pyright: ignore[reportGeneralTypeIssues]
+    context_provided: SentContext | None = None
+    intent: Annotated[Intent, Asked(advisory=True)] | None = None
+
+
+class ContextResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """Fields that were asked for, given or not."""
+
+    TYPE: ClassVar = "context_response"
+    ROW: ClassVar = "A2ACP-047"
+    RULES: ClassVar = (OneOf(("context_provided", "context_unavailable"), row="A2ACP-047"),)
+
+    context_provided: SentContext | None = None
+    context_unavailable: tuple[Unavailable, ...] | None = None
+
+
+class IntentUpdate(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """The thread is about something else from now on."""
+
+    TYPE: ClassVar = "intent_update"
+    ROW: ClassVar = "A2ACP-048"
+
+    previous_intent: ShortIntent
+    updated_intent: UpdatedIntent
+    reason: str
+    additional_context_needed: Needs | None = None
+
+
+class ThreadFork(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """One thread becomes several."""
+
+    TYPE: ClassVar = "thread_fork"
+    ROW: ClassVar = "A2ACP-049"
+
+    parent_thread_id: ThreadId
+    new_threads: Annotated[tuple[Child, ...], Many(least=1, sent_least=2, most=5, unique=True)]
+    shared_context: SentContext | None = None
+
+
+class Resolution(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """A proposal, and who must confirm it."""
+
+    TYPE: ClassVar = "resolution"
+    ROW: ClassVar = "A2ACP-050"
+
+    proposal: Proposal
+    requires_confirmation_from: Annotated[Addresses, Many(least=1, unique=True)]
+    confirmation_timeout: Annotated[str, Text(sent_form=forms.DURATION)]
+    on_timeout: Annotated[str, Word(words.ON_TIMEOUTS, words.on_timeout)]
+    actions_on_confirm: Annotated[tuple[Action, ...], Asked("A2ACP-051")] | None = None
+    confirmation: Annotated[Confirmation, Asked("A2ACP-153", advisory=True)] | None = None
+    participants_signatures: Annotated[tuple[Signature, ...], Asked("A2ACP-174", advisory=True)] | None = None
+
+
+class ResolutionResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """A person's answer to a proposal."""
+
+    TYPE: ClassVar = "resolution_response"
+    ROW: ClassVar = "A2ACP-052"
+    RULES: ClassVar = (
+        # Which proposal was declined hardly matters; what was agreed to must be certain.
+        When("status", words.CONFIRMED, ("in_reply_to",), row="A2ACP-053"),
+        When("status", words.COUNTER, ("change_request",), row="A2ACP-053"),
+        When("status", words.DECLINED, ("reason_class",), sent=True, row="A2ACP-052"),
+    )
+
+    status: Annotated[str, Word(words.RESOLUTION_STATUSES, words.resolution_status)]
+    in_reply_to: Annotated[PacketId, Asked("A2ACP-053", sent=True)] | None = None
+    selected_alternative: Annotated[int, Asked("A2ACP-053")] | None = None
+    change_request: Annotated[ChangeRequest, Asked("A2ACP-053")] | None = None
+    reason_class: Annotated[str, Word(words.REASON_CLASSES, words.reason_class)] | None = None
+    message_to_other_agent: str | None = None
+    actual_reason: Annotated[Erased, Asked("A2ACP-148")] = UNSET
+
+
+class ProcessingError(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """No answer could be written."""
+
+    TYPE: ClassVar = "processing_error"
+    ROW: ClassVar = "A2ACP-056"
+
+    code: Annotated[str, Word(words.ERROR_CODES, exact=True)]
+    in_reply_to: Annotated[PacketId, Asked(sent=True)] | None = None
+    retry_expected: Annotated[bool, Asked(sent=True)] | None = None
+
+
+class ThreadStatus(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a thread stands with its sender, and what became of its actions."""
+
+    TYPE: ClassVar = "thread_status"
+    ROW: ClassVar = "A2ACP-057"
+
+    state: Annotated[str, Word(words.THREAD_STATES, words.thread_state)]
+    closed_reason: CodeWord | None = None
+    action_results: tuple[ActionResult, ...] | None = None
+
+
+class CoordinatorTransfer(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """A group gets another coordinator."""
+
+    TYPE: ClassVar = "coordinator_transfer"
+    ROW: ClassVar = "A2ACP-055"
+
+    from_coordinator: Address
+    to_coordinator: Address
+    reason: str
+    requires_acceptance: bool
+    aggregated_context: JsonObject | None = None
+    confirmation: Annotated[Confirmation, Asked("A2ACP-153", advisory=True)] | None = None
+
+
+class CoordinatorTransferResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """Whether a group's coordination is taken over."""
+
+    TYPE: ClassVar = "coordinator_transfer_response"
+    ROW: ClassVar = "A2ACP-184"
+
+    in_reply_to: PacketId
+    accepted: bool
+    reason: str | None = None
+
+
+class SpaceInvite(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """An invitation into a shared space."""
+
+    TYPE: ClassVar = "space_invite"
+    ROW: ClassVar = "A2ACP-201"
+
+    space: Annotated[Space, Asked("A2ACP-197")]
+    write_level: Annotated[Level, Asked("A2ACP-202")]
+
+
+class SpaceInviteResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """The answer to an invitation into a space."""
+
+    TYPE: ClassVar = "space_invite_response"
+    ROW: ClassVar = "A2ACP-201"
+
+    space_id: SpaceId
+    accepted: bool
+
+
+class SpaceUpdate(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """What changed in a space, or what is compared of it."""
+
+    TYPE: ClassVar = "space_update"
+    ROW: ClassVar = "A2ACP-201"
+
+    space_id: SpaceId
+    changes: Annotated[tuple[Change, ...], Many(most=MOST_CHANGES)]
+    members: Annotated[dict[str, SpaceMember], Asked("A2ACP-203")] | None = None
+    field_versions: Annotated[dict[str, FieldVersion], Asked("A2ACP-200")] | None = None
+    answer: bool | None = None
+    wanted: tuple[str, ...] | None = None
+    returned: Annotated[tuple[Change, ...], Many(most=MOST_CHANGES)] | None = None
+    left: bool | None = None
+
+
+class ThreadSync(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """Which packets of a thread its sender has."""
+
+    TYPE: ClassVar = "thread_sync"
+    ROW: ClassVar = "A2ACP-057"
+
+    state: str
+    sent_ids: tuple[Annotated[str, Text(sent_form=forms.PACKET_ID)], ...]
+    received_ids: tuple[Annotated[str, Text(sent_form=forms.PACKET_ID)], ...]
+    answer: bool | None = None
+
+
+class Unknown(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """A packet of a type that nobody knows: a `context` of which nothing is asked (A2ACP-058)."""
+
+    ROW: ClassVar = "A2ACP-058"
+
+    intent: Annotated[Intent, Asked(advisory=True)] | None = None
+
+
+KINDS: Final[tuple[type[Body], ...]] = (
+    Context,
+    ContextRequest,
+    ContextResponse,
+    IntentUpdate,
+    ThreadFork,
+    Resolution,
+    ResolutionResponse,
+    ProcessingError,
+    ThreadStatus,
+    CoordinatorTransfer,
+    CoordinatorTransferResponse,
+    SpaceInvite,
+    SpaceInviteResponse,
+    SpaceUpdate,
+    ThreadSync,
+)
+"""Every type that this agent knows."""

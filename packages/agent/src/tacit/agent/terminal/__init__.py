@@ -1,0 +1,1 @@
+"""What commands of several features need at a terminal."""
