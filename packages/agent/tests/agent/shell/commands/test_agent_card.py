@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from tacit.agent.shell.commands import arrange_show
 from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
-from tacit.agent.shell.commands.desk.card import Draft, begun, press
+from tacit.agent.shell.commands.desk.card import Draft, press
+from tacit.base.agent_results import Question
 from tacit.base.commands import quotation
 
 BEN = "agent:ben@relay.example"
@@ -25,6 +27,15 @@ def question(kind, *, fields=(), proposal=None, choices=(), about=None):
         "choices": list(choices),
     }
     return found | ({"about": about} if about else {})
+
+
+def begun(asks):
+    """The card of a question, as it comes over a line."""
+    return agent_card.begun(msgspec.convert(asks, Question))
+
+
+def shown(asks):
+    return arrange_show.question(msgspec.convert(asks, Question))
 
 
 def asked(name, *values, reason="so that we find a place", **more):
@@ -206,7 +217,7 @@ def test_words_of_others_are_quotations_that_cannot_look_like_our_keys(one):
         # Nowhere more than three marks on one letter.
         assert "\u0304" not in line
     # What `tacit agent pending` prints says it in the same quotations.
-    for line in arrange_show.question(one):
+    for line in shown(one):
         assert all(sign.isprintable() or sign == "\x1b" for sign in line), line
         assert card_show.MARK.strip() not in line
         assert "w" * 281 not in line
@@ -219,10 +230,10 @@ def test_words_of_others_are_quotations_that_cannot_look_like_our_keys(one):
 def test_a_command_that_is_made_to_be_pasted_runs_nothing_that_somebody_else_wrote():
     hostile = "x; touch y $(z) `w`"
     asks = question("consent", fields=[asked(hostile, "vegetarian")])
-    assert f"--share '{hostile}'" in "\n".join(arrange_show.question(asks))
+    assert f"--share '{hostile}'" in "\n".join(shown(asks))
     actions = [{"action": hostile, "executor": "us", "reversible": False, "tick": f"{hostile} 2"}]
     proposes = question("checkpoint", proposal={**PROPOSAL, "actions": actions})
-    assert f"--tick '{hostile} 2'" in "\n".join(arrange_show.question(proposes))
+    assert f"--tick '{hostile} 2'" in "\n".join(shown(proposes))
 
 
 def test_a_quotation_has_280_signs_at_most():
@@ -242,7 +253,7 @@ def test_what_was_typed_goes_into_the_question_that_takes_the_others_place():
     typing, _ = pressed(begun(CONSENT), "1", "3", "e", *"a bike")
     merged = {**CONSENT, "question_id": "qst_2", "fields": [asked("when", "Friday"), *CONSENT["fields"]]}
     card = agent_card.taken_over(begun(merged), typing)
-    assert (card.mode, card.draft.text, card.fields[card.at]["field"]) == (agent_card.EDIT, "a bike", "car")
+    assert (card.mode, card.draft.text, card.fields[card.at].field) == (agent_card.EDIT, "a bike", "car")
     assert card.picks == {"dietary": 0}
     # A field that is no longer asked for takes nothing with it.
     gone = agent_card.taken_over(begun({**CONSENT, "fields": [asked("when", "Friday")]}), typing)

@@ -13,6 +13,7 @@ import pytest
 from tacit.agent.shell.commands.desk import card
 from tacit.agent.shell.commands.desk import desk as agent_desk
 from tacit.agent.shell.commands.desk.card import Draft
+from tacit.base.agent_operations import PENDING
 from tests.agent.shell.commands.test_agent_card import CHECKPOINT, CONSENT, begun, question
 
 
@@ -61,7 +62,10 @@ QUESTION = {
     "thread_id": "thr_1",
     "kind": "consent",
     "counterpart": "agent:ben@mail.example",
+    "asked_at": "2026-03-23T09:00:00Z",
     "fields": [],
+    "proposal": None,
+    "choices": [],
 }
 
 
@@ -73,10 +77,10 @@ class ScriptedLine:
         self.looks = 0
         self._changes: asyncio.Queue[dict] = asyncio.Queue()
 
-    async def call(self, command: str, **_given):
-        if command == "pending":
+    async def call(self, operation, /, **_given):
+        if operation is PENDING:
             self.looks += 1
-        return {"questions": list(self.waiting), "hints": []}
+        return operation.answer({"questions": list(self.waiting), "hints": []})
 
     async def changes(self):
         yield {"change": "following"}

@@ -7,6 +7,7 @@ import contextlib
 import os
 
 import pytest
+from msgspec import structs
 from textual.widgets import OptionList, Static
 
 from tacit.agent import Agent
@@ -15,6 +16,9 @@ from tacit.agent.shell.commands.desk import inbox
 from tacit.agent.shell.commands.desk.inbox import LOST, NOTICES, RECEIPTS, THREADS, Inbox
 from tacit.agent.shell.commands.desk.line import Here, Running, here
 from tacit.agent.shell.io import door
+from tacit.base import agent_operations as operations
+from tacit.base.agent_owner_results import Disclosure
+from tacit.base.agent_results import Notice, ThreadLine
 from tests.agent.arrangements import pair, registered, share
 from tests.relay_support import PATIENCE, Relay
 from tests.typed import typed
@@ -142,8 +146,8 @@ async def test_when_the_running_agent_stops_the_screen_ends_and_its_draft_goes_o
         await registered(relay, tmp_path / "anna", "anna", "ben")
         async with contextlib.AsyncExitStack() as stack:
             behind = await stack.enter_async_context(here(Agent(tmp_path / "anna", clock=relay.clock)))
-            await behind.call("profile", changes={"dietary": "vegan"})
-            await behind.call("ask", text=DINNER)
+            await behind.call(operations.PROFILE, changes={"dietary": "vegan"})
+            await behind.call(operations.ASK, text=DINNER)
             async with at(Running(tmp_path / "anna")) as face:
                 await face.sees("May this go to")
                 await face.press("e", "!")
@@ -193,10 +197,10 @@ async def test_a_fault_of_ours_ends_the_screen_and_is_raised_behind_it_without_a
     tmp_path, capsys
 ):
     class Broken(Here):
-        async def call(self, command, **given):
-            if command == "pending":
+        async def call(self, operation, /, **given):
+            if operation is operations.PENDING:
                 raise ZeroDivisionError("a fault")
-            return await super().call(command, **given)
+            return await super().call(operation, **given)
 
     async with Relay(tmp_path / "relay") as relay:
         await registered(relay, tmp_path / "anna", "anna", "ben")
@@ -224,7 +228,10 @@ def test_lines_are_drawn_as_they_are():
     ],
 )  # fmt: skip
 def test_how_a_thread_stands_is_seen_by_its_colour(state, style):
-    one = {"state": state, "with": "agent:ben@relay.example", "summary": "Dinner"}
+    one = ThreadLine(
+        thread_id="thr_1", with_="agent:ben@relay.example", state=state, flags=[], summary="Dinner",
+        began="2026-03-23T09:00:00Z",
+    )  # fmt: skip
     assert inbox._thread_row(one) == [
         [("", "Dinner")],
         [(style, state.lower()), ("dim", "  ben")],
@@ -235,11 +242,12 @@ def test_how_a_thread_stands_is_seen_by_its_colour(state, style):
 @pytest.mark.spec("A2ACP-232", "A2ACP-273")
 def test_notices_and_receipts_are_rows_in_styles_that_there_are():
     at = "2026-03-23T09:00:00Z"
-    told = {
-        "to": "agent:ben@relay.example", "field": "dietary", "value": "no meat", "basis": "user_approved",
-        "via": "inbox", "at": at, "thread_id": "thr_1",
-    }  # fmt: skip
-    notice, receipt = inbox._notice_row({"text": "x" * 99, "at": at}), inbox._receipt_row(told)
+    told = Disclosure(
+        to="agent:ben@relay.example", field="dietary", value="no meat", basis="user_approved",
+        via="inbox", at=at, thread_id="thr_1", packet_id="pkt_1", question_id=None,
+    )  # fmt: skip
+    news = Notice(thread_id="thr_1", code="completed", text="x" * 99, about=None, at=at)
+    notice, receipt = inbox._notice_row(news), inbox._receipt_row(told)
     assert [style for line in notice for style, _ in line] == ["notice", "dim"]
     assert notice[0][0][1].endswith("…")
     assert receipt == [[("", f"{'dietary':<18} "), ("who", "ben")]]
@@ -248,5 +256,5 @@ def test_notices_and_receipts_are_rows_in_styles_that_there_are():
         "to", "what", "value", "allowed by", "said at", "when", "thread",
     ]  # fmt: skip
     assert [line[1][1] for line in shown[:3]] == ["ben@relay.example", "dietary", "no meat"]
-    assert inbox._receipt({**told, "value": None}, 80)[2][1][1] == "forgotten"
+    assert inbox._receipt(structs.replace(told, value=None), 80)[2][1][1] == "forgotten"
     assert {style for line in (*notice, *receipt, *shown) for style, _ in line} <= {"", *inbox.STYLES}

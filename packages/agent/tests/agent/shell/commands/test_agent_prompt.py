@@ -19,6 +19,7 @@ from tacit.agent.consent.answering import Answer
 from tacit.agent.shell.commands.desk.line import Here, Running, here, line
 from tacit.agent.shell.commands.desk.prompt import LOST, Screen
 from tacit.agent.shell.io import door
+from tacit.base import agent_operations as operations
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 from tests.agent.arrangements import pair, registered, share
@@ -55,7 +56,7 @@ class At:
 
     async def card(self, kind: str) -> None:
         await self.until(
-            lambda: self.screen.desk.card is not None and self.screen.desk.card.question["kind"] == kind
+            lambda: self.screen.desk.card is not None and self.screen.desk.card.question.kind == kind
         )
 
     async def ends(self) -> str:
@@ -92,7 +93,7 @@ async def test_a_dinner_is_arranged_by_keys_at_two_terminals(tmp_path):
             await both.question(ben, "consent")
             await right.card("consent")
             # Field by field: no to what is first, yes to the rest.
-            fields = [one["field"] for one in right.screen.desk.card.question["fields"]]
+            fields = [one.field for one in right.screen.desk.card.question.fields]
             right.type(str(fields.index("time_windows") + 1) + "\r")
             await right.sees("✓ shared time_windows: anna")
             await both.question(anna, "checkpoint")
@@ -181,10 +182,10 @@ async def test_two_that_answer_at_the_same_moment_are_told_who_was_first(tmp_pat
         await both.question(anna, "consent")
 
         class Slow(Here):
-            async def call(self, command, **given):
-                if command == "answer":
-                    await super().call(command, **{**given, "via": "page"})
-                return await super().call(command, **given)
+            async def call(self, operation, /, **given):
+                if operation is operations.ANSWER:
+                    await super().call(operation, **{**given, "via": "page"})
+                return await super().call(operation, **given)
 
         async with at(Slow(anna)) as here_:
             await here_.card("consent")
@@ -201,9 +202,7 @@ async def test_why_explains_and_a_refused_answer_keeps_the_card(tmp_path):
             await here_.card("consent")
             here_.type("?")
             await here_.sees("Nothing of this leaves before you answer")
-            number = [one["field"] for one in here_.screen.desk.card.question["fields"]].index(
-                "time_windows"
-            ) + 1
+            number = [one.field for one in here_.screen.desk.card.question.fields].index("time_windows") + 1
             here_.type(f"{number}")
             here_.type("e\x15sometime\ry")
             await here_.until(lambda: bool(here_.screen.desk.card and here_.screen.desk.card.told))
@@ -223,7 +222,7 @@ async def test_without_a_running_agent_the_terminal_is_the_agent_and_answers_at_
                 # Another command finds this agent at the folder's socket; what it asks comes up here.
                 async with line(tmp_path / "anna", lambda: None) as other:
                     assert isinstance(other, Running)
-                    await other.call("ask", text=DINNER)
+                    await other.call(operations.ASK, text=DINNER)
                 await here_.card("consent")
                 here_.type("\x03")
                 assert await here_.ends() == "quit"
@@ -236,8 +235,8 @@ async def test_when_the_running_agent_stops_the_face_says_so_and_its_draft_goes_
         await registered(relay, tmp_path / "anna", "anna", "ben")
         async with contextlib.AsyncExitStack() as stack:
             behind = await stack.enter_async_context(here(Agent(tmp_path / "anna", clock=relay.clock)))
-            await behind.call("profile", changes={"dietary": "vegan"})
-            await behind.call("ask", text=DINNER)
+            await behind.call(operations.PROFILE, changes={"dietary": "vegan"})
+            await behind.call(operations.ASK, text=DINNER)
             async with at(Running(tmp_path / "anna")) as face:
                 await face.card("consent")
                 face.type("e!")
@@ -269,14 +268,14 @@ async def test_always_share_is_offered_once_dismissed_twice_and_never_again(tmp_
             await here_.until(lambda before=before: before not in here_.screen.desk.cards)
             # What followed from the answer is here too.
             await here_.until(lambda: set(here_.screen.desk.cards) == _open(anna))
-            kinds = [one.question["kind"] for one in here_.screen.desk.cards.values()]
+            kinds = [one.question.kind for one in here_.screen.desk.cards.values()]
             while "promotion" in kinds:
                 await here_.card("promotion")
-                offers.append((number, here_.screen.desk.card.question["about"]["field"]))
+                offers.append((number, here_.screen.desk.card.question.about["field"]))
                 gone = here_.screen.desk.card.question_id
                 here_.type("n")
                 await here_.until(lambda gone=gone: gone not in here_.screen.desk.cards)
-                kinds = [one.question["kind"] for one in here_.screen.desk.cards.values()]
+                kinds = [one.question.kind for one in here_.screen.desk.cards.values()]
         of_time = [number for number, name in offers if name == "specific_availability"]
         # After the third yes, after three more, and then no more.
         assert of_time == [2, 5]
@@ -294,13 +293,11 @@ async def test_ten_threads_in_a_day_ask_at_most_ten_questions_and_none_for_what_
             await anna.settle()
             await here_.screen.desk.look()
             while (card := here_.screen.desk.card) is not None:
-                asked.append(card.question["kind"])
+                asked.append(card.question.kind)
                 # What was promoted is in no question any more.
-                assert promoted.isdisjoint(
-                    canonical(anna.outside.policy(), one["field"]) for one in card.fields
-                )
-                if card.question["kind"] == "promotion":
-                    promoted.add(card.question["about"]["field"])
+                assert promoted.isdisjoint(canonical(anna.outside.policy(), one.field) for one in card.fields)
+                if card.question.kind == "promotion":
+                    promoted.add(card.question.about["field"])
                 here_.type("y")
                 await here_.until(lambda gone=card.question_id: gone not in here_.screen.desk.cards)
         assert promoted == {"dietary", "specific_availability"}

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 
 from tacit.a2acp.packets.windows import read_windows
@@ -24,6 +25,7 @@ from tacit.agent.shell.commands.demo.stage import DAYS_AHEAD, ZONE
 from tacit.agent.shell.commands.demo.talk import TalkScreen
 from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
+from tacit.base.agent_results import Question
 from tacit.base.moment import SECOND, Moment
 from tests.days import weekday
 from tests.processes import RelayProcess
@@ -495,9 +497,11 @@ def test_the_schema_of_a_type_is_printed_and_an_unknown_type_is_refused(tmp_path
 @pytest.mark.spec("A2ACP-143")
 def test_a_proposal_is_shown_by_what_a_yes_confirms_and_its_words_are_a_quotation():
     details = {"date": "2026-03-27", "time": "19:00+00:00/20:30+00:00", "place": "central Reading"}
-    question = {
+    asks = {
         "kind": "checkpoint",
         "question_id": "qst_1",
+        "thread_id": "thr_1",
+        "asked_at": "2026-03-23T09:00:00Z",
         "counterpart": "agent:ben@relay.example",
         "fields": [],
         "choices": [],
@@ -509,6 +513,7 @@ def test_a_proposal_is_shown_by_what_a_yes_confirms_and_its_words_are_a_quotatio
             "by": "them",
         },
     }
+    question = msgspec.convert(asks, Question)
     shown = "\n".join(arrange_show.question(question))
     assert shown.index("Fri 27 Mar 19:00-20:30 +00:00") < shown.index(
         "“Dinner on Saturday at noon, at Luigi”"

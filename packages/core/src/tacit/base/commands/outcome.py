@@ -9,9 +9,10 @@ import errno
 import functools
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import click
+import msgspec
 
 from tacit.base.commands.terminal import Terminal
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable, WrittenByNewer
@@ -45,10 +46,10 @@ def refused_by_machine(error: OSError) -> str:
     return where + OF_THE_DISK.get(error.errno or 0, error.strerror or type(error).__name__)
 
 
-def show(value: dict[str, Any], text: str, *, as_json: bool) -> None:
+def show(value: object, text: str, *, as_json: bool) -> None:
     """One result, for a program or for a person."""
     if as_json:
-        click.echo(json.dumps(value, sort_keys=True))
+        click.echo(json.dumps(value, sort_keys=True, default=msgspec.to_builtins))
     else:
         Terminal().print(text)
 

@@ -30,13 +30,14 @@ from tacit.agent.brain.configured import (
 )
 from tacit.agent.terminal.commands.asking import call, invocation
 from tacit.agent.terminal.commands.values import plain as one_line
-from tacit.base.agent_owner_results import Brain
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tacit.base import agent_owner_results as results
     from tacit.base.language_model import Reply
     from tacit.base.strict_json import JsonObject
 
@@ -92,12 +93,12 @@ class _Away(Struct, frozen=True):
 def brain(context: click.Context, *, as_json: bool) -> None:
     """Which models think for your agent. Without any, it works by its rules, and costs nothing."""
     if context.invoked_subcommand is None:
-        found = call("brain")
+        found = call(operations.BRAIN)
         show(found, "\n".join(_lines(found)), as_json=as_json)
 
 
 def _chosen() -> Configured:
-    return configured(convert(call("brain"), Brain).brain)
+    return configured(call(operations.BRAIN).brain)
 
 
 def _keep(chosen: Configured, *, as_json: bool) -> None:
@@ -113,13 +114,12 @@ def _keep(chosen: Configured, *, as_json: bool) -> None:
             raise Refused(
                 "bad_brain", f"a budget in dollars needs a price, and {opened.name} has none: {way}"
             )
-    found = call("brain", setting=plain(chosen))
+    found = call(operations.BRAIN, setting=plain(chosen))
     show(found, "\n".join(_lines(found)), as_json=as_json)
 
 
-def _lines(fields: object) -> list[str]:
-    answer = convert(fields, Brain)
-    chosen, spent = configured(answer.brain), answer.spent
+def _lines(found: results.Brain) -> list[str]:
+    chosen = configured(found.brain)
     lines: list[str] = []
     for tier in TIERS:
         below = "" if tier in chosen.tiers or tier == SMALL else "  (as below it)"
@@ -129,7 +129,7 @@ def _lines(fields: object) -> list[str]:
     most = [f"${usd:g}"] if usd is not None else []
     most += [f"{tokens:,} tokens"] if tokens is not None else []
     lines.append(f"{'budget':<10}{' and '.join(most) + ' a day' if most else 'none'}")
-    lines.append(f"{'today':<10}{spent.tokens:,} tokens, ${spent.usd:.4f}")
+    lines.append(f"{'today':<10}{_spent(found.spent)}")
     return lines
 
 
@@ -141,6 +141,10 @@ def _named(definition: Definition | None) -> str:
     program = " ".join(map(str, command)) if isinstance(command, list) else ""
     more = [f"{name}={value}" for name, value in sorted(options.items())]
     return one_line(" ".join(filter(None, (definition.driver, definition.model, program, *more))))
+
+
+def _spent(spent: results.Spent) -> str:
+    return f"{spent.tokens:,} tokens, ${spent.usd:.4f}"
 
 
 def _driver_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -6,6 +6,7 @@ import click
 
 from tacit.agent.terminal.commands.asking import call
 from tacit.agent.terminal.commands.values import plain, when
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 
 
@@ -18,13 +19,13 @@ def thoughts(thread_id: str, *, as_json: bool) -> None:
 
     The log is on this device alone, and holds no word of what was asked or answered.
     """
-    found = call("thoughts", thread_id=thread_id)
+    found = call(operations.THOUGHTS, thread_id=thread_id)
     lines = [
-        f"{when(one['at'])}  {one['task']:<14}  {plain(one['model'])} ({one['tier']}), {one['outcome']},"
-        f" {one['confidence']:.2f} sure, {one['input_tokens'] + one['output_tokens']} tokens,"
-        f" ${one['cost_usd']:.4f}"
-        for one in found["thoughts"]
+        f"{when(one.at)}  {one.task:<14}  {plain(one.model)} ({one.tier}), {one.outcome},"
+        f" {one.confidence:.2f} sure, {one.input_tokens + one.output_tokens} tokens,"
+        f" ${one.cost_usd:.4f}"
+        for one in found.thoughts
     ]
-    today = found["today"]
-    lines.append(f"today: {today['tokens']} tokens, ${today['usd']:.4f}")
+    today = found.today
+    lines.append(f"today: {today.tokens} tokens, ${today.usd:.4f}")
     show(found, "\n".join(lines), as_json=as_json)

@@ -14,13 +14,14 @@ import click
 from tacit.agent.contacts.vcards import MOST_BYTES
 from tacit.agent.terminal.commands.asking import call, invocation
 from tacit.agent.terminal.commands.values import plain, who
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.output_place import OutputPlace
 from tacit.base.commands.terminal import bold, styled
 from tacit.base.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
+    from tacit.base import agent_owner_results as results
 
 
 @click.command("me")
@@ -39,8 +40,8 @@ def me_command(*, png: Path | None, svg: Path | None, as_json: bool) -> None:
     """Your address and fingerprint, as a QR code and as a text to paste: `tacit agent add` takes it."""
     import segno
 
-    found = call("me")
-    code = segno.make(found["uri"], error="m", micro=False)
+    found = call(operations.ME)
+    code = segno.make(found.uri, error="m", micro=False)
     for file, scale in ((png, 8), (svg, 4)):
         if file is not None:
             try:
@@ -49,7 +50,7 @@ def me_command(*, png: Path | None, svg: Path | None, as_json: bool) -> None:
                 raise Unavailable(f"the code was not written to {file}: {error.strerror}") from None
     if not as_json and sys.stdout.isatty():
         code.terminal(compact=True, border=2)
-    text = f"{bold(who(found['address']))}\nfingerprint {found['fingerprint']}\n{found['uri']}"
+    text = f"{bold(who(found.address))}\nfingerprint {found.fingerprint}\n{found.uri}"
     show(found, text, as_json=as_json)
 
 
@@ -64,15 +65,15 @@ def add_command(text: str | None, *, as_json: bool) -> None:
     `tacit agent contact NAME@RELAY verified`.
     """
     given = text if text is not None else sys.stdin.read(4096)
-    _added(call("add", uri=given), as_json=as_json)
+    _added(call(operations.ADD, uri=given), as_json=as_json)
 
 
-def _added(found: Fields, *, as_json: bool) -> None:
+def _added(found: results.AddedContact, *, as_json: bool) -> None:
     lines = [
-        f"{bold(who(found['address']))} is added, known by this key",
-        f"fingerprint   {found['fingerprint']}",
-        f"safety number {found['safety_number']}",
-        styled(f"the same number on both sides? tacit agent contact {who(found['address'])} verified", "dim"),
+        f"{bold(who(found.address))} is added, known by this key",
+        f"fingerprint   {found.fingerprint}",
+        f"safety number {found.safety_number}",
+        styled(f"the same number on both sides? tacit agent contact {who(found.address)} verified", "dim"),
     ]
     show(found, "\n".join(lines), as_json=as_json)
 
@@ -97,16 +98,16 @@ def find_command(
     """
     if (account is None) == (vcard is None):
         raise click.UsageError("give either NAME@DOMAIN or --vcard FILE")
-    found = call("find", account=account, private=private) if vcard is None else _matched(vcard)
-    listed = found["found"]
+    found = call(operations.FIND, account=account, private=private) if vcard is None else _matched(vcard)
+    listed = found.found
     if not as_json or not and_add:
         show(found, "\n".join(_line(one) for one in listed) or "nobody in it names an agent", as_json=as_json)
-    addable = [one for one in listed if one["fingerprint"] and not one["known"]]
+    addable = [one for one in listed if one.fingerprint and not one.known]
     if and_add or (len(addable) == 1 and not as_json and sys.stdin.isatty() and click.confirm("Add it?")):
         _add_one(addable, as_json=as_json)
 
 
-def _matched(vcard: Path) -> Fields:
+def _matched(vcard: Path) -> results.FoundContacts:
     from tacit.a2acp.post.io.store import FILE, AgentStore
     from tacit.agent.contacts.io import finding
 
@@ -117,27 +118,27 @@ def _matched(vcard: Path) -> Fields:
         raise Unavailable(f"cannot read {vcard}: {error.strerror}") from None
     folder = invocation().folder
     if not (folder / FILE).exists():
-        return finding.match(None, data)
+        return operations.MATCH.answer(finding.match(None, data))
     store = AgentStore(folder)
     try:
-        return finding.match(store, data)
+        return operations.MATCH.answer(finding.match(store, data))
     finally:
         store.close()
 
 
-def _line(one: Fields) -> str:
-    state = "already a contact" if one["known"] else f"tacit agent add '{one['uri']}'"
-    if not one["known"] and not one["fingerprint"]:
-        state = f"names no key; by its relay's word: tacit agent contact {who(one['address'])} add"
-    number = f"\n  fingerprint {one['fingerprint']}" if one["fingerprint"] else ""
-    return f"{plain(one['name'])}  {bold(who(one['address']))}{number}\n  {styled(state, 'dim')}"
+def _line(one: results.FoundContact) -> str:
+    state = "already a contact" if one.known else f"tacit agent add '{one.uri}'"
+    if not one.known and not one.fingerprint:
+        state = f"names no key; by its relay's word: tacit agent contact {who(one.address)} add"
+    number = f"\n  fingerprint {one.fingerprint}" if one.fingerprint else ""
+    return f"{plain(one.name)}  {bold(who(one.address))}{number}\n  {styled(state, 'dim')}"
 
 
-def _add_one(addable: list[Fields], *, as_json: bool) -> None:
+def _add_one(addable: list[results.FoundContact], *, as_json: bool) -> None:
     if len(addable) != 1:
         raise Refused(
             "which_one",
             "there is not exactly one to add that names its key: use `tacit agent add` with the text of one",
             row="A2ACP-022",
         )
-    _added(call("add", uri=addable[0]["uri"]), as_json=as_json)
+    _added(call(operations.ADD, uri=addable[0].uri), as_json=as_json)

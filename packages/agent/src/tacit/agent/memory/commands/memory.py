@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from tacit.agent.terminal.commands.asking import call
-from tacit.agent.terminal.commands.values import BASES, plain, value_text, when, who
+from tacit.agent.terminal.commands.values import basis_text, plain, value_text, when, who
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.quotation import label
 from tacit.base.commands.terminal import bold, styled
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
+    from tacit.base.agent_owner_results import Memory
 
 CONTACT = "NAME[@RELAY]"
 
@@ -42,8 +43,8 @@ def memory() -> None:
 @reported
 def memory_show(contact: str, *, as_json: bool) -> None:
     """Show what is remembered of everybody, or of one."""
-    found = call("memory", who=contact)
-    lines = [line for one in found["memory"] for line in _lines(one)]
+    found = call(operations.MEMORY, who=contact)
+    lines = [line for one in found.memory for line in _lines(one)]
     show(found, "\n".join(lines) or "nothing is remembered of anybody yet", as_json=as_json)
 
 
@@ -55,7 +56,7 @@ def memory_show(contact: str, *, as_json: bool) -> None:
 def memory_edit(contact: str, said: str, *, as_json: bool) -> None:
     """Correct what is remembered: the new value counts, the old one is noted as such."""
     key, _, value = said.partition("=")
-    found = call("memory_edit", who=contact, key=key.strip(), value=value.strip())
+    found = call(operations.MEMORY_EDIT, who=contact, key=key.strip(), value=value.strip())
     show(found, "\n".join(_lines(found)), as_json=as_json)
 
 
@@ -69,11 +70,11 @@ def memory_forget(contact: str, key: str | None, *, as_json: bool) -> None:
 
     Backups that you have written before still hold it.
     """
-    found = call("memory_forget", who=contact, key=key or "")
-    what = "everything" if found["forgotten"] == "everything" else label(found["forgotten"])
-    lines = [f"forgotten of {who(found['agent'])}: {what}"]
-    if found["remains_in"]:
-        lines.append(f"until it is over it is still part of {', '.join(found['remains_in'])}")
+    found = call(operations.MEMORY_FORGET, who=contact, key=key or "")
+    what = "everything" if found.forgotten == "everything" else label(found.forgotten)
+    lines = [f"forgotten of {who(found.agent)}: {what}"]
+    if found.remains_in:
+        lines.append(f"until it is over it is still part of {', '.join(found.remains_in)}")
     show(found, "\n".join(lines), as_json=as_json)
 
 
@@ -83,51 +84,53 @@ def memory_forget(contact: str, key: str | None, *, as_json: bool) -> None:
 @reported
 def known(contact: str, *, as_json: bool) -> None:
     """What a contact knows of you, and what of that can still be called off."""
-    found = call("known", who=contact)
-    peer = who(found["agent"])
-    title = bold(f"{peer} was told, and has it:" if found["told"] else f"{peer} was told nothing")
+    found = call(operations.KNOWN, who=contact)
+    peer = who(found.agent)
+    title = bold(f"{peer} was told, and has it:" if found.told else f"{peer} was told nothing")
     lines = [title]
-    for one in found["told"]:
-        value = value_text(one["value"]) if one["value"] is not None else styled("forgotten here", "dim")
-        times = f"{one['times']} times, last " if one["times"] > 1 else ""
-        allowed = BASES.get(one["basis"], str(one["basis"]))
-        dated = styled(f"{times}{when(one['last'])}, {allowed}", "dim")
-        lines.append(f"  {label(one['field'])}: {value}  {dated}")
-    if found["can_be_undone"]:
+    for one in found.told:
+        value = value_text(one.value) if one.value is not None else styled("forgotten here", "dim")
+        times = f"{one.times} times, last " if one.times > 1 else ""
+        allowed = basis_text(one.basis)
+        dated = styled(f"{times}{when(one.last)}, {allowed}", "dim")
+        lines.append(f"  {label(one.field)}: {value}  {dated}")
+    if found.can_be_undone:
         lines.append(bold("You can call off:"))
-    for one in found["can_be_undone"]:
-        if one["what"] == "open":
-            lines.append(f"  what is being arranged: tacit agent stop {one['thread_id']}")
-        elif one["what"] == "space":
-            named = f"{one['thread_id']} {plain(one['field'])}"
-            lines.append(f"  {label(one['field'])} in a space: tacit agent space unset {named}")
+    for one in found.can_be_undone:
+        if one.what == "open":
+            lines.append(f"  what is being arranged: tacit agent stop {one.thread_id}")
+        elif one.what == "space":
+            named = f"{one.thread_id} {plain(one.field)}"
+            lines.append(f"  {label(one.field)} in a space: tacit agent space unset {named}")
         else:
-            alone = f" --for {peer}" if one["for"] == "them" else ""
-            lines.append(
-                f"  {label(one['field'])} goes unasked: tacit agent permissions {one['field']} ask{alone}"
-            )
+            alone = f" --for {peer}" if one.for_ == "them" else ""
+            lines.append(f"  {label(one.field)} goes unasked: tacit agent permissions {one.field} ask{alone}")
     show(found, "\n".join(lines), as_json=as_json)
 
 
-def _lines(one: Fields) -> list[str]:
-    times = f"{one['interaction_count']} thing{'' if one['interaction_count'] == 1 else 's'}"
-    since = f", {one['first_interaction']} to {one['last_interaction']}" if one["interaction_count"] else ""
-    lines = [f"{bold(who(one['agent']))}  {one['trust_level']}  {styled(times + since, 'dim')}"]
-    for name, known in cast("Fields", one["context_cache"]).items():
-        by = "you said so" if known["source"] == "owner" else "as they told"
-        old = ", to be asked again" if known["confidence"] == "low" else ""
-        dated = styled(f"{by}, {known['last_updated']}, confidence {known['confidence']}{old}", "dim")
-        lines.append(f"  {label(name)}: {value_text(known['value'])}  {dated}")
-    for change in one["changes"]:
-        said = f"{value_text(change['old'])} → {value_text(change['new'])}"
-        lines.append(f"  {label(change['field'])} changed: {said}  {styled(change['date'], 'dim')}")
-    patterns = cast("Fields", one["learned_patterns"])
+def _lines(one: Memory) -> list[str]:
+    times = f"{one.interaction_count} thing{'' if one.interaction_count == 1 else 's'}"
+    since = f", {one.first_interaction} to {one.last_interaction}" if one.interaction_count else ""
+    lines = [f"{bold(who(one.agent))}  {one.trust_level}  {styled(times + since, 'dim')}"]
+    for name, known in one.context_cache.items():
+        by = "you said so" if known.source == "owner" else "as they told"
+        old = ", to be asked again" if known.confidence == "low" else ""
+        dated = styled(f"{by}, {known.last_updated}, confidence {known.confidence}{old}", "dim")
+        lines.append(f"  {label(name)}: {value_text(known.value)}  {dated}")
+    for change in one.changes:
+        said = f"{value_text(change.old)} → {value_text(change.new)}"
+        lines.append(f"  {label(change.field)} changed: {said}  {styled(change.date, 'dim')}")
+    patterns = one.learned_patterns
     lines += [
-        f"  {name.replace('_', ' ')}: {', '.join(map(label, patterns[name]))}"
-        for name in ("usually_shares", "usually_declines", "usually_requests")
-        if patterns[name]
+        f"  {name}: {', '.join(map(label, fields))}"
+        for name, fields in (
+            ("usually shares", patterns.usually_shares),
+            ("usually declines", patterns.usually_declines),
+            ("usually requests", patterns.usually_requests),
+        )
+        if fields
     ]
-    if patterns["average_response_time"]:
-        lines.append(f"  answers within {patterns['average_response_time']} on the average")
-    lines.append(f"  {styled('; '.join(map(plain, one['trust_signals'])), 'dim')}")
+    if patterns.average_response_time:
+        lines.append(f"  answers within {patterns.average_response_time} on the average")
+    lines.append(f"  {styled('; '.join(map(plain, one.trust_signals)), 'dim')}")
     return lines

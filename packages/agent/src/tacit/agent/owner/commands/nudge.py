@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.terminal.commands.asking import call
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
+    from tacit.base.agent_owner_results import Nudges
 
 
 @click.group()
@@ -19,14 +20,14 @@ def nudge() -> None:
     """Be told elsewhere that a decision waits; never of what, nor of whom."""
 
 
-def _text(found: Fields) -> str:
-    lines = [f"{one['number']}  {one['way']}" for one in found["ways"]]
-    quiet = f"quiet {found['quiet']}" if found["quiet"] else "no quiet hours"
-    state = "on" if found["on"] else "off"
+def _text(found: Nudges) -> str:
+    lines = [f"{one.number}  {one.way}" for one in found.ways]
+    quiet = f"quiet {found.quiet}" if found.quiet else "no quiet hours"
+    state = "on" if found.on else "off"
     return "\n".join([*lines, f"nudges are {state}, {quiet}"])
 
 
-def _shown(found: Fields, *, as_json: bool) -> None:
+def _shown(found: Nudges, *, as_json: bool) -> None:
     show(found, _text(found), as_json=as_json)
 
 
@@ -35,7 +36,7 @@ def _shown(found: Fields, *, as_json: bool) -> None:
 @reported
 def nudge_list(*, as_json: bool) -> None:
     """The ways there are, their secrets left out."""
-    _shown(call("nudge"), as_json=as_json)
+    _shown(call(operations.NUDGE), as_json=as_json)
 
 
 @nudge.command("add")
@@ -51,7 +52,7 @@ def nudge_add(way: str, *, as_json: bool) -> None:
     if way == "-":
         asked = click.prompt("Address", hide_input=True, err=True) if sys.stdin.isatty() else ""
         way = str(asked or sys.stdin.readline()).strip()
-    _shown(call("nudge", do="add", value=way), as_json=as_json)
+    _shown(call(operations.NUDGE, do="add", value=way), as_json=as_json)
 
 
 @nudge.command("remove")
@@ -60,7 +61,7 @@ def nudge_add(way: str, *, as_json: bool) -> None:
 @reported
 def nudge_remove(which: str, *, as_json: bool) -> None:
     """Tell by that way no more."""
-    _shown(call("nudge", do="remove", value=which), as_json=as_json)
+    _shown(call(operations.NUDGE, do="remove", value=which), as_json=as_json)
 
 
 @nudge.command("quiet")
@@ -69,7 +70,7 @@ def nudge_remove(which: str, *, as_json: bool) -> None:
 @reported
 def nudge_quiet(hours: str, *, as_json: bool) -> None:
     """Hold nudges in these hours, by your own clock; what waits is told afterwards, in one."""
-    _shown(call("nudge", do="quiet", value="" if hours == "none" else hours), as_json=as_json)
+    _shown(call(operations.NUDGE, do="quiet", value="" if hours == "none" else hours), as_json=as_json)
 
 
 @nudge.command("off")
@@ -77,7 +78,7 @@ def nudge_quiet(hours: str, *, as_json: bool) -> None:
 @reported
 def nudge_off(*, as_json: bool) -> None:
     """Tell nothing, until `on`; the ways stay."""
-    _shown(call("nudge", do="off"), as_json=as_json)
+    _shown(call(operations.NUDGE, do="off"), as_json=as_json)
 
 
 @nudge.command("on")
@@ -85,7 +86,7 @@ def nudge_off(*, as_json: bool) -> None:
 @reported
 def nudge_on(*, as_json: bool) -> None:
     """Tell again."""
-    _shown(call("nudge", do="on"), as_json=as_json)
+    _shown(call(operations.NUDGE, do="on"), as_json=as_json)
 
 
 @nudge.command("try")
@@ -93,9 +94,9 @@ def nudge_on(*, as_json: bool) -> None:
 @reported
 def nudge_try(*, as_json: bool) -> None:
     """Send one by every way now."""
-    found = call("nudge", do="try")
+    found = call(operations.NUDGE, do="try")
     lines = [
-        f"{one['number']}  {one['way']}  {'sent' if went else 'could not be sent'}"
-        for one, went in zip(found["ways"], found["tried"], strict=True)
+        f"{one.number}  {one.way}  {'sent' if went else 'could not be sent'}"
+        for one, went in zip(found.ways, found.tried or (), strict=True)
     ]
     show(found, "\n".join(lines) or "there is no way yet: tacit agent nudge add", as_json=as_json)

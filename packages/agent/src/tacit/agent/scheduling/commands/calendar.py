@@ -9,6 +9,7 @@ import click
 
 from tacit.agent.terminal.commands.asking import call
 from tacit.agent.terminal.commands.values import plain
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import styled
 
@@ -51,12 +52,12 @@ def calendar_add(
         raise click.UsageError("a CalDAV calendar needs --user and --password-file")
     else:
         definition |= {"url": where, "user": user, "password_file": str(password_file.resolve())}
-    added = call("add_calendar", name=name, definition=definition)
-    busy = f"{added['busy_times']} busy times in the next {added['days']} days"
-    if not added["busy_times"]:
-        busy = f"nothing in the next {added['days']} days; is it the calendar you mean?"
+    added = call(operations.ADD_CALENDAR, name=name, definition=definition)
+    busy = f"{added.busy_times} busy times in the next {added.days} days"
+    if not added.busy_times:
+        busy = f"nothing in the next {added.days} days; is it the calendar you mean?"
     lines = [f"{styled('✓', 'green')} {name} was read: {busy}"]
-    lines += [f"    {plain(notice)}" for notice in added["notices"]]
+    lines += [f"    {plain(notice)}" for notice in added.notices]
     show(added, "\n".join(lines), as_json=as_json)
 
 
@@ -66,7 +67,7 @@ def calendar_add(
 @reported
 def calendar_remove(name: str, *, as_json: bool) -> None:
     """Read a calendar no more; nothing in it is changed."""
-    removed = call("remove_calendar", name=name)
+    removed = call(operations.REMOVE_CALENDAR, name=name)
     show(removed, f"{name} is not read any more", as_json=as_json)
 
 
@@ -75,10 +76,10 @@ def calendar_remove(name: str, *, as_json: bool) -> None:
 @reported
 def calendar_list(*, as_json: bool) -> None:
     """Your calendars, and whether each can be read."""
-    listed = call("calendars")
+    listed = call(operations.CALENDARS)
     lines: list[str] = []
-    for entry in listed["calendars"]:
-        mark = styled("✓", "green") if entry["readable"] else styled("-", "yellow")
-        lines.append(f"{mark} {entry['name']} ({entry['kind']}{', written' if entry['write'] else ''})")
-        lines += [f"    {plain(notice)}" for notice in entry["notices"]]
+    for entry in listed.calendars:
+        mark = styled("✓", "green") if entry.readable else styled("-", "yellow")
+        lines.append(f"{mark} {entry.name} ({entry.kind}{', written' if entry.write else ''})")
+        lines += [f"    {plain(notice)}" for notice in entry.notices]
     show(listed, "\n".join(lines), as_json=as_json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tacit.agent.terminal.commands.asking import FILE, call
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
 
@@ -27,10 +28,10 @@ def facts(path: Path | None, *, clear: bool, as_json: bool) -> None:
     """Say when you have time, from another program: a JSON file, or - for standard input."""
     if (path is None) != clear:
         raise click.UsageError("give FILE, or --clear")
-    found = call("facts", facts=facts_in(path))
+    found = call(operations.FACTS, facts=facts_in(path))
     show(
         found,
-        "the calendar of another program is used" if found["facts"] else "own calendars again",
+        "the calendar of another program is used" if found.facts else "own calendars again",
         as_json=as_json,
     )
 

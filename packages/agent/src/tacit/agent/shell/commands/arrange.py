@@ -21,6 +21,7 @@ from tacit.agent.shell.commands.post import trusting
 from tacit.agent.shell.commands.process import stop_by, without_words
 from tacit.agent.terminal.commands.asking import FILE, call, invocation, wait_option
 from tacit.agent.terminal.commands.values import plain, value_text, when, who
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.base.errors import Refused
@@ -28,6 +29,7 @@ from tacit.base.errors import Refused
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.shell.io.agent import Agent
+    from tacit.base import agent_results as results
 
 _CARRIES: Final = frozenset({"ask", "answer", "tick", "stop", "resume", "change", "fork", "transfer"})
 """Commands after which something may have to leave, or may have come."""
@@ -48,12 +50,12 @@ def opened_agent() -> Agent:
     )
 
 
-def for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
+def for_a_moment(command: str, given: dict[str, object], wait: float) -> object:
     """The answer to a command of this process as the agent for a moment."""
     return asyncio.run(_for_a_moment(command, given, wait))
 
 
-async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
+async def _for_a_moment(command: str, given: dict[str, object], wait: float) -> object:
     from tacit.agent.owner.io import nudging
     from tacit.agent.shell.io import calls
 
@@ -139,10 +141,10 @@ async def _tell(opened: Agent) -> None:
 @reported
 def tick(*, wait: float, if_any: bool, as_json: bool) -> None:
     """Fetch, answer and send what there is, once; for agents that do not run all the time."""
-    found = call("tick", wait, news=if_any)
-    if if_any and not found["pending"] and not found["news"]:
+    found = call(operations.TICK, wait, news=if_any)
+    if if_any and not found.pending and not found.news:
         return
-    show(found, f"open threads: {found['open']}, questions for you: {found['pending']}", as_json=as_json)
+    show(found, f"open threads: {found.open}, questions for you: {found.pending}", as_json=as_json)
 
 
 @click.command()
@@ -161,9 +163,9 @@ def ask(
 ) -> None:
     """Have something arranged: "dinner with ben on Friday evening"; with several --to it is a group."""
     known, by_program = facts_in(facts), skill.by_skill()
-    found = call("ask", wait, text=text, to=list(to), facts=known, by_program=by_program, **how)
-    thread_id = found["thread_id"]
-    lines = [f"{thread_id} {plain(text)}" for text in found.get("notices", ())]
+    found = call(operations.ASK, wait, text=text, to=list(to), facts=known, by_program=by_program, **how)
+    thread_id = found.thread_id
+    lines = [f"{thread_id} {plain(text)}" for text in (found.notices or ())]
     lines = lines or [f"{thread_id} has begun; `tacit agent pending` says what it needs from you"]
     show(found, "\n".join(lines), as_json=as_json)
 
@@ -173,18 +175,18 @@ def ask(
 @reported
 def pending(*, as_json: bool) -> None:
     """What waits for your answer."""
-    found = call("pending")
+    found = call(operations.PENDING)
     show(found, pending_text(found), as_json=as_json)
 
 
-def pending_text(found: Fields) -> str:
+def pending_text(found: results.Questions) -> str:
     """What waits, each question with the command that answers it."""
-    lines = [line for one in found["questions"] for line in arrange_show.question(one)]
+    lines = [line for one in found.questions for line in arrange_show.question(one)]
     return "\n".join(lines).rstrip() or "nothing waits for you"
 
 
-def _stands(found: Fields) -> str:
-    return f"{found['thread_id']} is {str(found['state'] or 'not begun').lower()}"
+def _stands(found: results.ThreadState) -> str:
+    return f"{found.thread_id} is {str(found.state or 'not begun').lower()}"
 
 
 def _pairs(given: tuple[str, ...]) -> dict[str, Any]:
@@ -265,8 +267,10 @@ def answer(
         "via": skill.via(message_id),
         **plain,
     }
-    found = call("answer", wait, **given)
-    show(found, _stands(found), as_json=as_json)
+    found = call(operations.ANSWER, wait, **given)
+    state = found.state if found.thread_id else found.status
+    where = found.thread_id or found.space_id
+    show(found, f"{where} is {str(state or 'not begun').lower()}", as_json=as_json)
 
 
 @click.command()
@@ -275,8 +279,8 @@ def answer(
 @reported
 def threads(*, every: bool, as_json: bool) -> None:
     """What is being arranged."""
-    found = call("threads", every=every)
-    lines = [arrange_show.thread_line(one) for one in found["threads"]]
+    found = call(operations.THREADS, every=every)
+    lines = [arrange_show.thread_line(one) for one in found.threads]
     show(found, "\n".join(lines) or "nothing is being arranged", as_json=as_json)
 
 
@@ -286,7 +290,7 @@ def threads(*, every: bool, as_json: bool) -> None:
 @reported
 def thread(thread_id: str, *, as_json: bool) -> None:
     """Everything about one thread."""
-    found = call("thread", thread_id=thread_id)
+    found = call(operations.THREAD, thread_id=thread_id)
     show(found, "\n".join(arrange_show.thread(found)), as_json=as_json)
 
 
@@ -296,8 +300,8 @@ def thread(thread_id: str, *, as_json: bool) -> None:
 @reported
 def disclosures(who: str | None, *, as_json: bool) -> None:
     """Who got what of you, when, and what allowed it."""
-    found = call("disclosures", peer=who or "")
-    lines = arrange_show.disclosures(found["disclosures"])
+    found = call(operations.DISCLOSURES, peer=who or "")
+    lines = arrange_show.disclosures(found.disclosures)
     show(found, "\n".join(lines) or "nothing has left", as_json=as_json)
 
 
@@ -307,8 +311,8 @@ def disclosures(who: str | None, *, as_json: bool) -> None:
 @reported
 def why(thread_id: str, *, as_json: bool) -> None:
     """What excluded each option of the last proposal."""
-    found = call("why", thread_id=thread_id)
-    lines = arrange_show.excluded(found["excluded"])
+    found = call(operations.WHY, thread_id=thread_id)
+    lines = arrange_show.excluded(found.excluded)
     show(found, "\n".join(lines) or "nothing was excluded", as_json=as_json)
 
 
@@ -319,7 +323,7 @@ def why(thread_id: str, *, as_json: bool) -> None:
 @reported
 def stop(thread_id: str, *, wait: float, as_json: bool) -> None:
     """Want no more of a thread; the other side is told that, and not why."""
-    found = call("stop", wait, thread_id=thread_id)
+    found = call(operations.STOP, wait, thread_id=thread_id)
     show(found, _stands(found), as_json=as_json)
 
 
@@ -330,7 +334,7 @@ def stop(thread_id: str, *, wait: float, as_json: bool) -> None:
 @reported
 def resume(thread_id: str, *, wait: float, as_json: bool) -> None:
     """Go on with a thread that stands still or is paused."""
-    found = call("resume", wait, thread_id=thread_id)
+    found = call(operations.RESUME, wait, thread_id=thread_id)
     show(found, _stands(found), as_json=as_json)
 
 
@@ -343,7 +347,7 @@ def resume(thread_id: str, *, wait: float, as_json: bool) -> None:
 @reported
 def change(thread_id: str, text: str, *, scope: str, wait: float, as_json: bool) -> None:
     """Make something else of an open thread; the other person is asked."""
-    found = call("change", wait, thread_id=thread_id, text=text, scope_change=scope)
+    found = call(operations.CHANGE, wait, thread_id=thread_id, text=text, scope_change=scope)
     show(found, _stands(found), as_json=as_json)
 
 
@@ -355,8 +359,8 @@ def change(thread_id: str, text: str, *, scope: str, wait: float, as_json: bool)
 @reported
 def fork(thread_id: str, texts: tuple[str, ...], *, wait: float, as_json: bool) -> None:
     """Make two to five threads of one, each for itself from then on."""
-    found = call("fork", wait, thread_id=thread_id, texts=list(texts))
-    lines = [_stands(one) for one in found["threads"]]
+    found = call(operations.FORK, wait, thread_id=thread_id, texts=list(texts))
+    lines = [_stands(one) for one in found.threads]
     show(found, "\n".join(lines), as_json=as_json)
 
 
@@ -365,8 +369,8 @@ def fork(thread_id: str, texts: tuple[str, ...], *, wait: float, as_json: bool) 
 @reported
 def notices(*, as_json: bool) -> None:
     """What the agent has told you about its threads."""
-    found = call("notices")
-    lines = [f"{when(one['at'])}  {one['thread_id']} {one['text']}" for one in found["notices"]]
+    found = call(operations.NOTICES)
+    lines = [f"{when(one.at)}  {one.thread_id} {one.text}" for one in found.notices]
     show(found, "\n".join(lines) or "nothing yet", as_json=as_json)
 
 
@@ -385,8 +389,8 @@ def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
         if not marked or not key:
             raise click.BadParameter("KEY=VALUE", param_hint="KEY=VALUE…")
         changes[key] = _value(_typed(key, value)) if value else None
-    found = call("profile", changes=changes)
-    lines = [f"{name:<24} {value_text(value)}" for name, value in sorted(found["profile"].items())]
+    found = call(operations.PROFILE, changes=changes)
+    lines = [f"{name:<24} {value_text(value)}" for name, value in sorted(found.profile.items())]
     show(found, "\n".join(lines) or "your agent knows nothing of you yet", as_json=as_json)
 
 
@@ -404,21 +408,24 @@ def permissions(field: str | None, level: str | None, *, counterpart: str | None
         raise click.UsageError("say always, ask or never")
     given: dict[str, Any] = {"field": field, "level": level, "counterpart": counterpart}
     try:
-        found = call("permissions", **given)
+        found = call(operations.PERMISSIONS, **given)
     except Refused as refused:
         if refused.code != "confirmation_needed":
             raise
         typed = click.prompt(f"{field} is never shared. Type its name to share it from now on", err=True)
         if typed.strip() != field:
             raise
-        found = call("permissions", confirmed=True, **given)
-    named = {"always_share": "always", "ask_first": "ask", "never_share": "never"}
-    lines = [f"{bold(word.ljust(6))} {', '.join(found[name])}" for name, word in named.items()]
-    for address, override in found["overrides"].items():
+        found = call(operations.PERMISSIONS, confirmed=True, **given)
+    tiers = {"always": found.always_share, "ask": found.ask_first, "never": found.never_share}
+    lines = [f"{bold(word.ljust(6))} {', '.join(names)}" for word, names in tiers.items()]
+    for address, override in found.overrides.items():
         differing = [
-            f"  {word:<6} {', '.join(override[name])}"
-            for name, word in (("promote_to_always_share", "always"), ("restrict_to_never_share", "never"))
-            if override[name]
+            f"  {word:<6} {', '.join(names)}"
+            for names, word in (
+                (override.promote_to_always_share, "always"),
+                (override.restrict_to_never_share, "never"),
+            )
+            if names
         ]
         if differing:
             lines += [f"for {who(address)} alone:", *differing]
@@ -436,11 +443,11 @@ def permissions(field: str | None, level: str | None, *, counterpart: str | None
 @reported
 def autonomy(level: str | None, *, implicit: str | None, as_json: bool) -> None:
     """Show or change how much your agent does unasked."""
-    found = call("choose")
+    found = call(operations.CHOOSE)
     for name, value in (("autonomy", level), ("implicit_consent", implicit)):
         if value:
-            found = call("choose", name=name, value=value)
-    text = f"autonomy {found['autonomy']}, implicit consent {found['implicit_consent']}"
+            found = call(operations.CHOOSE, name=name, value=value)
+    text = f"autonomy {found.autonomy}, implicit consent {found.implicit_consent}"
     show(found, text, as_json=as_json)
 
 
@@ -464,8 +471,8 @@ def action_add(
     definition: Fields = {"kind": kind, "for": list(kinds), "reversible": not final}
     key = {"calendar": "calendar", "webhook": "url", "command": "argv"}[kind]
     definition[key] = list(what) if kind == "command" else what[0]
-    found = call("add_handler", name=name, definition=definition)
-    show(found, "actions: " + ", ".join(found["actions"]), as_json=as_json)
+    found = call(operations.ADD_HANDLER, name=name, definition=definition)
+    show(found, "actions: " + ", ".join(found.actions), as_json=as_json)
 
 
 @click.command()

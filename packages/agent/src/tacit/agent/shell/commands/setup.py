@@ -14,6 +14,7 @@ from tacit.agent.shell.commands.arrange import opened_agent
 from tacit.agent.shell.commands.desk.line import line
 from tacit.agent.shell.commands.post import register
 from tacit.agent.terminal.commands.asking import invocation
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.commands.terminal import Terminal, bold, styled
 from tacit.base.errors import Refused
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.shell.commands.desk.line import Line
+    from tacit.base import agent_owner_results as results
 
 _DIGITS: Final = {str(number + 1): level for number, level in enumerate(onboarding.LEVELS)}
 
@@ -40,7 +42,7 @@ def identified(folder: Path) -> bool:
         store.close()
 
 
-def _waiting(folder: Path) -> Fields:
+def _waiting(folder: Path) -> results.Setup:
     from tacit.a2acp.post.io.store import AgentStore
 
     store = AgentStore(folder)
@@ -49,10 +51,11 @@ def _waiting(folder: Path) -> Fields:
     finally:
         store.close()
     policy = onboarding.settled(DEFAULT, waits.get("switches") or {})
-    return setting_up.shown(onboarding.profiled({}, waits.get("profile") or {}), policy, done=bool(waits))
+    profile = onboarding.profiled({}, waits.get("profile") or {})
+    return operations.SETUP.answer(setting_up.shown(profile, policy, done=bool(waits)))
 
 
-def _keep_for_later(folder: Path, said: Fields) -> Fields:
+def _keep_for_later(folder: Path, said: Fields) -> results.Setup:
     from tacit.a2acp.post.io.store import AgentStore
 
     store = AgentStore(folder)
@@ -79,12 +82,12 @@ def _keep_for_later(folder: Path, said: Fields) -> Fields:
 def setup_command(context: click.Context, *, yes: bool, as_json: bool, **given: Any) -> None:
     """The first minute: name, place, timezone, five switches. Enter keeps what is shown."""
     found = setup(context, given, ask=not yes, quiet=as_json)
-    lines = [f"{one['text']}: {one['value'] or '-'}" for one in found["prompts"]]
-    lines += [f"{one['text']}: {one['level']}" for one in found["switches"]]
+    lines = [f"{one.text}: {one.value or '-'}" for one in found.prompts]
+    lines += [f"{one.text}: {one.level}" for one in found.switches]
     show(found, "\n".join(lines), as_json=as_json)
 
 
-def setup(context: click.Context, given: dict[str, Any], *, ask: bool, quiet: bool = False) -> Fields:
+def setup(context: click.Context, given: dict[str, Any], *, ask: bool, quiet: bool = False) -> results.Setup:
     """Ask, keep, and register when an address is given."""
     folder = invocation().folder
     if identified(folder):
@@ -94,17 +97,17 @@ def setup(context: click.Context, given: dict[str, Any], *, ask: bool, quiet: bo
     return found
 
 
-async def _with_agent(folder: Path, given: dict[str, Any], *, ask: bool) -> Fields:
+async def _with_agent(folder: Path, given: dict[str, Any], *, ask: bool) -> results.Setup:
     async with line(folder, opened_agent) as behind:
         return await first_minute(behind, given, ask=ask)
 
 
-async def first_minute(behind: Line, given: dict[str, Any], *, ask: bool) -> Fields:
+async def first_minute(behind: Line, given: dict[str, Any], *, ask: bool) -> results.Setup:
     """Ask what an agent does not know of its owner, and have it keep that."""
-    now = await behind.call("setup")
+    now = await behind.call(operations.SETUP)
     said = await asyncio.to_thread(_said, now, given, ask=ask)
     try:
-        return await behind.call("setup", save=True, **said)
+        return await behind.call(operations.SETUP, save=True, **said)
     except Refused as refused:
         # What was `never` is let out only by words that nobody types by mistake (A2ACP-124).
         if refused.code != "confirmation_needed" or not ask:
@@ -112,10 +115,10 @@ async def first_minute(behind: Line, given: dict[str, Any], *, ask: bool) -> Fie
         text = "This was never to be shared. Type `share it` to allow it"
         if (await asyncio.to_thread(click.prompt, text, default="")).strip() != "share it":
             raise
-        return await behind.call("setup", save=True, confirmed=True, **said)
+        return await behind.call(operations.SETUP, save=True, confirmed=True, **said)
 
 
-def _said(now: Fields, given: dict[str, Any], *, ask: bool) -> Fields:
+def _said(now: results.Setup, given: dict[str, Any], *, ask: bool) -> Fields:
     said = {onboarding.NAME: given.get("name"), onboarding.AREA: given.get("area")}
     said[onboarding.TIMEZONE] = given.get("timezone")
     switches = _given_switches(given.get("switches") or ())
@@ -134,34 +137,32 @@ def _given_switches(pairs: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _ask(now: Fields, said: dict[str, Any], switches: dict[str, str]) -> None:
+def _ask(now: results.Setup, said: dict[str, Any], switches: dict[str, str]) -> None:
     out = Terminal()
     out.print(f"{bold('About you')}  {styled('Enter keeps what is in brackets', 'dim')}")
-    for one in now["prompts"]:
-        if not said[one["key"]]:
-            said[one["key"]] = _asked_for(one)
+    for one in now.prompts:
+        if not said[one.key]:
+            said[one.key] = _asked_for(one)
     out.print(f"{bold('What may leave without asking you')}  {styled('1 always  2 ask  3 never', 'dim')}")
-    for one in now["switches"]:
-        if one["switch"] not in switches:
-            switches[one["switch"]] = _level(one)
+    for one in now.switches:
+        if one.switch not in switches:
+            switches[one.switch] = _level(one)
 
 
-def _asked_for(one: Fields) -> str:
-    hint = "" if one["value"] else styled(f" ({one['example']})", "dim")
+def _asked_for(one: results.SetupPrompt) -> str:
+    hint = "" if one.value else styled(f" ({one.example})", "dim")
     while True:
         value = str(
-            click.prompt(
-                f"  {one['text']}{hint}", default=one["value"] or "", show_default=bool(one["value"])
-            )
+            click.prompt(f"  {one.text}{hint}", default=one.value or "", show_default=bool(one.value))
         )
-        if one["key"] != onboarding.TIMEZONE or setting_up.is_zone(value):
+        if one.key != onboarding.TIMEZONE or setting_up.is_zone(value):
             return value
         Terminal().print("  a timezone is a name such as Europe/London", style="yellow")
 
 
-def _level(one: Fields) -> str:
+def _level(one: results.SetupSwitch) -> str:
     while True:
-        value = str(click.prompt(f"  {one['text']}", default=one["level"])).strip().lower()
+        value = str(click.prompt(f"  {one.text}", default=one.level)).strip().lower()
         chosen = _DIGITS.get(value, value)
         if chosen in onboarding.LEVELS:
             return chosen

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import click
 
 from tacit.agent.terminal.commands.asking import call
 from tacit.agent.terminal.commands.values import plain, who
+from tacit.base import agent_operations as operations
+from tacit.base import agent_results as results
 from tacit.base.commands.outcome import json_option, reported, show
+from tacit.base.errors import Unavailable
 
-if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
+Answer = TypeVar("Answer")
+
+
+def _asked(kind: type[Answer], **given: object) -> Answer:
+    """The answer to one thing with spaces, which is of this kind."""
+    answer = call(operations.SPACE, **given)
+    if not isinstance(answer, kind):
+        raise Unavailable("the running agent is of another version: stop it and start it again")
+    return answer
 
 
 @click.group()
@@ -24,31 +34,31 @@ def space() -> None:
     """A place that several people's agents keep together: fields, who wrote them, what changed."""
 
 
-def _line(found: Fields) -> str:
-    new = f", {found['new']} new" if found["new"] else ""
-    members = len(found["participants"])
-    return f"{found['space_id']}  {found['title']}  ({found['status']}, {members} members{new})"
+def _line(found: results.SpaceLine | results.WholeSpace, *, new: int) -> str:
+    news = f", {new} new" if new else ""
+    members = len(found.participants)
+    return f"{found.space_id}  {found.title}  ({found.status}, {members} members{news})"
 
 
-def _change(one: Fields) -> str:
-    said = "taken away" if one["deleted"] else plain(one["value"])
-    lost = "  (did not stand: somebody wrote it at the same time)" if one["lost"] else ""
-    before = "" if one["before"] is None else f"  (was {plain(one['before'])})"
-    mark = "*" if one["new"] else " "
-    return f"{mark} {one['at'][:16]}  {who(one['by'])}  {one['field']}: {said}{before}{lost}"
+def _change(one: results.SpaceChange) -> str:
+    said = "taken away" if one.deleted else plain(one.value)
+    lost = "  (did not stand: somebody wrote it at the same time)" if one.lost else ""
+    before = "" if one.before is None else f"  (was {plain(one.before)})"
+    mark = "*" if one.new else " "
+    return f"{mark} {one.at[:16]}  {who(one.by)}  {one.field}: {said}{before}{lost}"
 
 
-def _text(found: Fields) -> str:
+def _text(found: results.WholeSpace) -> str:
     fields = [
-        f"  {one['field']}: {plain(one['value'])}   ({who(one['by'])}, {one['at'][:16]})"
-        + (" not told to the others yet" if one["pending"] else "")
-        for one in found["fields"]
+        f"  {one.field}: {plain(one.value)}   ({who(one.by)}, {one.at[:16]})"
+        + (" not told to the others yet" if one.pending else "")
+        for one in found.fields
     ]
-    members = [f"  {who(one['agent'])}: {one['level']}, {one['status']}" for one in found["members"]]
-    changes = [_change(one) for one in found["changes"] if one["new"]]
+    members = [f"  {who(one.agent)}: {one.level}, {one.status}" for one in found.members]
+    changes = [_change(one) for one in found.changes if one.new]
     return "\n".join(
         [
-            _line(found | {"new": 0}),
+            _line(found, new=0),
             *members,
             *(fields or ["  nothing is written yet"]),
             *(["new since you last looked:", *changes] if changes else []),
@@ -56,11 +66,11 @@ def _text(found: Fields) -> str:
     )
 
 
-def _outcome(found: Fields) -> str:
-    if found["status"] == "asked":
+def _outcome(found: results.SpaceOutcome) -> str:
+    if found.status == "asked":
         return (
             "Not written yet: not everybody in the space may know this by your permissions."
-            f" tacit agent answer {found['question_id']} --confirm"
+            f" tacit agent answer {found.question_id} --confirm"
         )
     return "written"
 
@@ -72,7 +82,7 @@ def _outcome(found: Fields) -> str:
 @reported
 def space_new(title: str, invite: tuple[str, ...], *, as_json: bool) -> None:
     """Begin a space."""
-    found = call("space", do="new", title=title, invite=list(invite))
+    found = _asked(results.WholeSpace, do="new", title=title, invite=list(invite))
     show(found, _text(found), as_json=as_json)
 
 
@@ -81,8 +91,12 @@ def space_new(title: str, invite: tuple[str, ...], *, as_json: bool) -> None:
 @reported
 def space_list(*, as_json: bool) -> None:
     """The spaces that your agent keeps."""
-    found = call("space", do="list")
-    show(found, "\n".join(map(_line, found["spaces"])) or "there is no space", as_json=as_json)
+    found = _asked(results.Spaces, do="list")
+    show(
+        found,
+        "\n".join(_line(line, new=line.new) for line in found.spaces) or "there is no space",
+        as_json=as_json,
+    )
 
 
 @space.command("show")
@@ -91,7 +105,7 @@ def space_list(*, as_json: bool) -> None:
 @reported
 def space_show(space_id: str, *, as_json: bool) -> None:
     """Everything in a space, and what changed since you last looked."""
-    found = call("space", do="show", space_id=space_id)
+    found = _asked(results.WholeSpace, do="show", space_id=space_id)
     show(found, _text(found), as_json=as_json)
 
 
@@ -112,7 +126,7 @@ def _value(text: str) -> Any:
 @reported
 def space_set(space_id: str, field: str, value: str, *, as_json: bool) -> None:
     """Write a field: text, or JSON; each item of a list becomes a field of its own."""
-    found = call("space", do="set", space_id=space_id, field=field, value=_value(value))
+    found = _asked(results.SpaceOutcome, do="set", space_id=space_id, field=field, value=_value(value))
     show(found, _outcome(found), as_json=as_json)
 
 
@@ -123,7 +137,7 @@ def space_set(space_id: str, field: str, value: str, *, as_json: bool) -> None:
 @reported
 def space_unset(space_id: str, field: str, *, as_json: bool) -> None:
     """Take a field away."""
-    found = call("space", do="unset", space_id=space_id, field=field)
+    found = _asked(results.SpaceOutcome, do="unset", space_id=space_id, field=field)
     show(found, _outcome(found), as_json=as_json)
 
 
@@ -136,7 +150,7 @@ def space_unset(space_id: str, field: str, *, as_json: bool) -> None:
 @reported
 def space_link(space_id: str, field: str, url: str, name: str, *, as_json: bool) -> None:
     """Write a field that links to something outside."""
-    found = call("space", do="link", space_id=space_id, field=field, url=url, name=name)
+    found = _asked(results.SpaceOutcome, do="link", space_id=space_id, field=field, url=url, name=name)
     show(found, _outcome(found), as_json=as_json)
 
 
@@ -147,8 +161,8 @@ def space_link(space_id: str, field: str, url: str, name: str, *, as_json: bool)
 @reported
 def space_open(space_id: str, field: str, *, as_json: bool) -> None:
     """What a link leads to, by the MCP tool for such links; without one the link itself."""
-    found = call("space_open", space_id=space_id, field=field)
-    show(found, found["text"], as_json=as_json)
+    found = call(operations.SPACE_OPEN, space_id=space_id, field=field)
+    show(found, found.text, as_json=as_json)
 
 
 @space.command("tool")
@@ -162,8 +176,8 @@ def space_open(space_id: str, field: str, *, as_json: bool) -> None:
 def space_tool(name: str, prefix: str, command: str, tool: str, argument: str, *, as_json: bool) -> None:
     """Open links that begin with PREFIX by TOOL of the MCP server COMMAND; the link is its ARGUMENT."""
     definition = {"prefix": prefix, "argv": shlex.split(command), "tool": tool, "argument": argument}
-    found = call("space_tool", name=name, definition=definition)
-    show(found, "\n".join(found["tools"]), as_json=as_json)
+    found = call(operations.SPACE_TOOL, name=name, definition=definition)
+    show(found, "\n".join(found.tools), as_json=as_json)
 
 
 @space.command("invite")
@@ -174,7 +188,7 @@ def space_tool(name: str, prefix: str, command: str, tool: str, argument: str, *
 @reported
 def space_invite(space_id: str, address: str, level: str, *, as_json: bool) -> None:
     """Invite somebody; their owner is asked."""
-    found = call("space", do="invite", space_id=space_id, who=address, level=level)
+    found = _asked(results.WholeSpace, do="invite", space_id=space_id, who=address, level=level)
     show(found, _text(found), as_json=as_json)
 
 
@@ -186,7 +200,7 @@ def space_invite(space_id: str, address: str, level: str, *, as_json: bool) -> N
 @reported
 def space_level(space_id: str, address: str, level: str, *, as_json: bool) -> None:
     """What a member of a space of yours may write; `removed` takes them out."""
-    found = call("space", do="level", space_id=space_id, who=address, level=level)
+    found = _asked(results.WholeSpace, do="level", space_id=space_id, who=address, level=level)
     show(found, _text(found), as_json=as_json)
 
 
@@ -197,8 +211,8 @@ def space_level(space_id: str, address: str, level: str, *, as_json: bool) -> No
 @reported
 def space_notify(space_id: str, what: str, *, as_json: bool) -> None:
     """Of which changes you are told: what concerns you, all, or none."""
-    found = call("space", do="notify", space_id=space_id, what=what)
-    show(found, f"you are told of: {found['notify']}", as_json=as_json)
+    found = _asked(results.SpaceNotify, do="notify", space_id=space_id, what=what)
+    show(found, f"you are told of: {found.notify}", as_json=as_json)
 
 
 @space.command("leave")
@@ -207,5 +221,5 @@ def space_notify(space_id: str, what: str, *, as_json: bool) -> None:
 @reported
 def space_leave(space_id: str, *, as_json: bool) -> None:
     """Leave a space; what your agent kept of it is erased."""
-    found = call("space", do="leave", space_id=space_id)
+    found = _asked(results.SpaceOutcome, do="leave", space_id=space_id)
     show(found, "left", as_json=as_json)

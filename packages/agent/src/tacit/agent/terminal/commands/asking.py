@@ -6,7 +6,7 @@ How a process is the agent for a moment is the shell's affair, which says so in 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import click
 
@@ -14,6 +14,10 @@ from tacit.base.io import agent_socket as socket
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tacit.base.agent_operations import AgentOperation
+
+Result = TypeVar("Result")
 
 FILE: Final = click.Path(path_type=Path)
 wait_option = click.option(
@@ -27,7 +31,7 @@ class Invocation(NamedTuple):
     folder: Path
     passphrase_file: Path | None
     trust: Path | None
-    for_a_moment: Callable[[str, dict[str, Any], float], Any]
+    for_a_moment: Callable[[str, dict[str, object], float], object]
     """Carries out a command as the agent itself, with its arguments and the seconds to wait for the relay."""
 
 
@@ -36,10 +40,11 @@ def invocation() -> Invocation:
     return Invocation(*click.get_current_context().obj)
 
 
-def call(command: str, wait: float = 10.0, **given: Any) -> Any:
-    """The answer to a command, by the running agent or by this process as the agent for a moment."""
+def call(operation: AgentOperation[Result], wait: float = 10.0, /, **given: object) -> Result:
+    """The answer to an operation, by the running agent or by this process as the agent for a moment."""
     invoked = invocation()
     try:
-        return socket.ask(invoked.folder, command, given)
+        answer: object = socket.ask(invoked.folder, operation.command, given)
     except ConnectionError:
-        return invoked.for_a_moment(command, given, wait)
+        answer = invoked.for_a_moment(operation.command, given, wait)
+    return operation.answer(answer)

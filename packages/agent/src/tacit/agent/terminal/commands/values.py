@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import re
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
+    from collections.abc import Mapping
 
 LONGEST: Final = 600
 BASES: Final = {
@@ -21,7 +23,7 @@ BASES: Final = {
     "user_preauthorised": "always allowed",
     "space": "you wrote it into a shared space",
 }
-"""What allowed a disclosure, in words."""
+"""What allowed a disclosure."""
 SLOT: Final = re.compile(r"(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)/(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)")
 
 
@@ -30,10 +32,10 @@ def plain(value: object) -> str:
     return shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), LONGEST)
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A shared value as a person would write it."""
     match value:
-        case {"date": str(day), "time": str(hours), **rest} if not rest:
+        case {"date": str(day), "time": str(hours)} if len(_members(value)) == 2:
             return f"{day_text(day)} {hours_text(hours)}"
         case {"agent": str(name), "status": str(status)}:
             return f"{who(name)} ({plain(status).replace('_', ' ')})"
@@ -42,23 +44,37 @@ def value_text(value: Any) -> str:
         case {"blocked": []}:
             return "nothing is in the way"
         case {"blocked": list()}:
-            return f"not {value_text(cast('Fields', value)['blocked'])}"[:LONGEST]
+            return f"not {value_text(_members(value)['blocked'])}"[:LONGEST]
         case {"windows": list()}:
-            listed = cast("list[Fields]", cast("Fields", value)["windows"])
-            return "; ".join(_window(one) for one in listed)[:LONGEST]
-        case list():
-            return ", ".join(value_text(one) for one in cast("list[Any]", value))[:LONGEST]
+            windows = _items(_members(value)["windows"])
+            return "; ".join(_window(_members(window)) for window in windows)[:LONGEST]
         case str():
             return hours_text(value)
         case _:
-            return plain(value)
+            items = _items(value)
+            return ", ".join(map(value_text, items))[:LONGEST] if items else plain(value)
 
 
-def _window(one: Fields) -> str:
+def _members(value: object) -> dict[str, object]:
+    """A value's members; none where it has none."""
+    return msgspec.convert(value, dict[str, object]) if isinstance(value, dict) else {}
+
+
+def _items(value: object) -> list[object]:
+    """A value's items; none where it is no list."""
+    return msgspec.convert(value, list[object]) if isinstance(value, (list, tuple)) else []
+
+
+def _window(one: Mapping[str, object]) -> str:
     """A window of a group: when, for how many, and without whom."""
-    missing = [who(name).partition("@")[0] for name in one.get("missing") or ()]
+    missing = [who(str(name)).partition("@")[0] for name in _items(one.get("missing"))]
     without = f", without {', '.join(missing)}" if missing else ""
     return f"{plain(one.get('window'))} for {plain(one.get('available_count'))}{without}"
+
+
+def basis_text(basis: str | None) -> str:
+    """What allowed a disclosure, in words."""
+    return BASES.get(basis or "", str(basis))
 
 
 def day_text(text: str) -> str:

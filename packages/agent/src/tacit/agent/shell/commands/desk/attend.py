@@ -12,6 +12,7 @@ from tacit.agent.shell.commands import setup
 from tacit.agent.shell.commands.arrange import opened_agent, pending_text
 from tacit.agent.shell.commands.desk.line import line
 from tacit.agent.terminal.commands.asking import call, invocation
+from tacit.base import agent_operations as operations
 from tacit.base.commands.outcome import reported
 from tacit.base.commands.terminal import Terminal
 from tacit.base.errors import Refused
@@ -29,7 +30,7 @@ def attend(context: click.Context) -> None:
         if not setup.identified(folder):
             click.echo(context.get_help())
             sys.exit(2)
-        Terminal().print(pending_text(call("pending")))
+        Terminal().print(pending_text(call(operations.PENDING)))
         return
     if not setup.identified(folder):
         setup.setup(context, {}, ask=True)
@@ -44,7 +45,7 @@ async def _attend(folder: Path) -> None:
     screen = None
     while True:
         async with line(folder, opened_agent) as behind:
-            if not (await behind.call("setup"))["done"]:
+            if not (await behind.call(operations.SETUP)).done:
                 await setup.first_minute(behind, {}, ask=True)
             screen = Screen(behind) if screen is None else screen.again(behind)
             if await screen.run() != LOST:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.terminal.commands.values import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.a2acp.packets.packet import Fields
+    from tacit.base.agent_results import ConsentField, Question
 
 ASK: Final = ""
 EDIT: Final = "edit"
@@ -45,7 +45,7 @@ class Draft:
 class Card:
     """A question, and what its owner has chosen and typed so far."""
 
-    question: Fields
+    question: Question
     picks: Mapping[str, int] = field(default_factory=dict[str, int])
     """By field, which of its values is shared; a field that is not here is not shared."""
     values: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -61,12 +61,12 @@ class Card:
     @property
     def question_id(self) -> str:
         """Which question it is."""
-        return str(self.question["question_id"])
+        return self.question.question_id
 
     @property
-    def fields(self) -> list[Fields]:
+    def fields(self) -> list[ConsentField]:
         """The fields it asks for."""
-        return cast("list[Fields]", self.question["fields"])
+        return self.question.fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,12 @@ class Deed:
     """What a key asks for."""
 
     what: str
-    answer: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    answer: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-def begun(question: Fields) -> Card:
+def begun(question: Question) -> Card:
     """A question as it is first shown: what its owner's own wish needs is chosen already (A2ACP-134)."""
-    fields = cast("list[Fields]", question["fields"])
-    picks = {str(one["field"]): 0 for one in fields if one.get("ticked") and len(one["values"]) == 1}
+    picks = {one.field: 0 for one in question.fields if one.ticked and len(one.values) == 1}
     return Card(question, picks=picks)
 
 
@@ -104,7 +103,7 @@ def press(card: Card, key: str) -> tuple[Card, Deed | None]:
         case "tick":
             return _ticked(card, key)
         case _:
-            return _KINDS.get(str(card.question["kind"]), _yes_or_no)(card, key)
+            return _KINDS.get(card.question.kind, _yes_or_no)(card, key)
 
 
 def pasted(card: Card, text: str) -> Card:
@@ -119,7 +118,7 @@ def pasted(card: Card, text: str) -> Card:
 _ALWAYS: Final = {"s": LATER, "q": QUIT, "?": WHY}
 
 
-def _answered(card: Card, **said: Any) -> tuple[Card, Deed]:
+def _answered(card: Card, **said: object) -> tuple[Card, Deed]:
     return card, Deed(ANSWER, {"question_id": card.question_id, **said})
 
 
@@ -158,8 +157,8 @@ def _consent(card: Card, key: str) -> tuple[Card, Deed | None]:
 def _cycled(card: Card) -> Card:
     """The next choice for a field: each value that is known, then not to share it."""
     one = card.fields[card.at]
-    name = str(one["field"])
-    choices = 1 if name in card.values else len(one["values"])
+    name = one.field
+    choices = 1 if name in card.values else len(one.values)
     following = card.picks.get(name, -1) + 1
     if not choices:
         return replace(card, told=f"your agent does not know it: e types it ({plain(name)})")
@@ -169,59 +168,59 @@ def _cycled(card: Card) -> Card:
 
 def _edited(card: Card) -> Card:
     one = card.fields[card.at]
-    name = str(one["field"])
+    name = one.field
     shown = card.values.get(name)
     if shown is None:
-        first = one["values"][card.picks.get(name, 0)] if one["values"] else ""
+        first = one.values[card.picks.get(name, 0)] if one.values else ""
         shown = first if isinstance(first, str) else json.dumps(first, ensure_ascii=False)
     return replace(card, mode=EDIT, draft=Draft(shown, len(shown)))
 
 
 def _share_all(card: Card) -> tuple[Card, Deed | None]:
     for number, one in enumerate(card.fields):
-        name = str(one["field"])
+        name = one.field
         if name in card.picks or name in card.values:
             continue
-        if len(one["values"]) != 1:
-            how = f"{number + 1} chooses its value" if one["values"] else "e types it"
+        if len(one.values) != 1:
+            how = f"{number + 1} chooses its value" if one.values else "e types it"
             return _told(replace(card, at=number), f"{plain(name)}: {how}")
         card = replace(card, picks={**card.picks, name: 0})
-    everything = {str(one["field"]): card.picks.get(str(one["field"]), 0) for one in card.fields}
+    everything = {one.field: card.picks.get(one.field, 0) for one in card.fields}
     return _share_chosen(replace(card, picks=everything))
 
 
 def _share_chosen(card: Card) -> tuple[Card, Deed | None]:
-    share: dict[str, Any] = {}
+    share: dict[str, object] = {}
     for one in card.fields:
-        name = str(one["field"])
+        name = one.field
         if name not in card.picks:
             continue
         if name in card.values:
             share[name] = json_or_text(card.values[name])
         else:
-            share[name] = None if len(one["values"]) == 1 else one["values"][card.picks[name]]
+            share[name] = None if len(one.values) == 1 else one.values[card.picks[name]]
     if not share:
         return _told(card, "nothing is chosen: y shares all of it, n nothing")
-    declined = [str(one["field"]) for one in card.fields if str(one["field"]) not in share]
+    declined = [one.field for one in card.fields if one.field not in share]
     return _answered(card, share=share, decline=declined)
 
 
-def json_or_text(text: str) -> Any:
+def json_or_text(text: str) -> object:
     """JSON where it is JSON, else the text itself; nothing is no value, and stays the word that was typed."""
     try:
-        found = json.loads(text, parse_constant=_no_number)
+        found: object = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return text
     return text if found is None else found
 
 
-def _no_number(name: str) -> Any:
+def _no_number(name: str) -> object:
     raise ValueError(name)
 
 
 def _checkpoint(card: Card, key: str) -> tuple[Card, Deed | None]:
-    proposal = cast("Fields", card.question["proposal"] or {})
-    number = _digit(key, len(proposal.get("alternatives") or []))
+    proposal = card.question.proposal
+    number = _digit(key, len(proposal.alternatives) if proposal else 0)
     missing = [one for one in ticks_needed(card) if one not in card.ticks]
     if (key == "y" or number is not None) and missing:
         return _told(card, f"it cannot be undone: t ticks {plain(missing[0])} first")
@@ -244,10 +243,8 @@ def _checkpoint(card: Card, key: str) -> tuple[Card, Deed | None]:
 
 def ticks_needed(card: Card) -> list[str]:
     """The actions that cannot be undone, by the names under which they are ticked (A2ACP-172)."""
-    proposal = cast("Fields", card.question["proposal"] or {})
-    return [
-        str(one["tick"]) for one in cast("list[Fields]", proposal.get("actions") or []) if one.get("tick")
-    ]
+    proposal = card.question.proposal
+    return [action.tick for action in proposal.actions if action.tick] if proposal else []
 
 
 def _tick(card: Card) -> Card:
@@ -267,7 +264,7 @@ def _ticked(card: Card, key: str) -> tuple[Card, None]:
 
 def counters(card: Card) -> list[str]:
     """What another suggestion can be about: `time`, `place`, or nothing when it names its field itself."""
-    said = [str(one) for one in cast("list[Any]", card.question["choices"])]
+    said = card.question.choices
     return [one.removeprefix("counter").strip() for one in said if one.startswith("counter")]
 
 
@@ -291,7 +288,7 @@ def _excused(card: Card, key: str) -> tuple[Card, Deed | None]:
 
 
 def _escalation(card: Card, key: str) -> tuple[Card, Deed | None]:
-    number = _digit(key, len(card.question["choices"]))
+    number = _digit(key, len(card.question.choices))
     return (card, None) if number is None else _answered(card, choose=number)
 
 
@@ -359,7 +356,7 @@ def _entered(card: Card) -> tuple[Card, Deed | None]:
     if not text:
         return replace(card, mode=ASK, draft=Draft()), None
     if card.mode == EDIT:
-        name = str(card.fields[card.at]["field"])
+        name = card.fields[card.at].field
         kept = replace(card, mode=ASK, draft=Draft(), values={**card.values, name: text})
         return replace(kept, picks={**kept.picks, name: 0}), None
     name, marked, value = (card.counter, "=", text) if card.counter else text.partition("=")
@@ -370,18 +367,18 @@ def _entered(card: Card) -> tuple[Card, Deed | None]:
 
 def taken_over(card: Card, former: Card) -> Card:
     """A question that takes another's place keeps what was typed and chosen there, where it still fits."""
-    names = {str(one["field"]): one for one in card.fields}
+    names = {one.field: one for one in card.fields}
     values = {name: text for name, text in former.values.items() if name in names}
     picks = {
         name: pick
         for name, pick in former.picks.items()
-        if name in values or (name in names and 0 <= pick < len(names[name]["values"]))
+        if name in values or (name in names and 0 <= pick < len(names[name].values))
     }
     card = replace(card, values=values, picks={**card.picks, **picks})
     if former.mode == EDIT:
-        name = str(former.fields[former.at]["field"])
+        name = former.fields[former.at].field
         if name in names:
-            at = [str(one["field"]) for one in card.fields].index(name)
+            at = [one.field for one in card.fields].index(name)
             return replace(card, mode=EDIT, at=at, draft=former.draft)
     if former.mode == COUNTER and former.counter in counters(card):
         return replace(card, mode=COUNTER, counter=former.counter, draft=former.draft)

@@ -7,7 +7,9 @@ other line has, and that no quotation can contain.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from tacit.agent.shell.commands.arrange_show import TITLES, offer, remembered
 from tacit.agent.shell.commands.desk.card import EDIT, counters, ticks_needed
@@ -18,8 +20,8 @@ from tacit.base.commands.terminal import cells, wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.shell.commands.desk.card import Card
+    from tacit.base.agent_results import ConsentField, Proposal
 
 Line = list[tuple[str, str]]
 """Parts of a line, each with its style: `title who own quote key dim warn notice chosen cursor` or none."""
@@ -59,7 +61,7 @@ def said_by(speaker: str, text: object, width: int, indent: str = "  ") -> list[
 
 
 def _peer(card: Card) -> str:
-    return name_of(str(card.question["counterpart"]))
+    return name_of(card.question.counterpart)
 
 
 # The card.
@@ -67,11 +69,11 @@ def _peer(card: Card) -> str:
 
 def title(card: Card, position: str = "") -> Line:
     """What kind of question it is, and with whom."""
-    kind = str(card.question["kind"])
+    kind = card.question.kind
     parts = [
         ("title", TITLES.get(kind, label(kind))),
         ("", " "),
-        ("who", who(str(card.question["counterpart"]))),
+        ("who", who(card.question.counterpart)),
     ]
     return [*parts, ("dim", f"   {position}")] if position else parts
 
@@ -80,15 +82,15 @@ def shown(card: Card, width: int = 80, position: str = "") -> list[Line]:
     """The card without its keys."""
     one = card.question
     lines = [title(card, position)]
-    if one.get("new_contact"):
-        told = wrapped(str(one["new_contact_text"]), max(width - 4, 20))
+    if one.new_contact and one.new_contact_text:
+        told = wrapped(one.new_contact_text, max(width - 4, 20))
         lines += [[("own", f"  {' ' if number else '★'} {line}")] for number, line in enumerate(told)]
     for number in range(len(card.fields)):
         lines += _field(card, number, width)
-    if one["proposal"]:
-        lines += _proposal(card, cast("Fields", one["proposal"]), width)
+    if one.proposal:
+        lines += _proposal(card, one.proposal, width)
     lines += _about(card, width)
-    if one["kind"] == "escalation":
+    if one.kind == "escalation":
         lines += _choices(card, width)
     lines += _mode(card, width)
     return [*lines, [("warn", f"  {card.told}")]] if card.told else lines
@@ -96,28 +98,28 @@ def shown(card: Card, width: int = 80, position: str = "") -> list[Line]:
 
 def _field(card: Card, number: int, width: int) -> list[Line]:
     one = card.fields[number]
-    chosen = str(one["field"]) in card.picks
+    chosen = one.field in card.picks
     style, mark = ("chosen", "✓") if chosen else ("", "·")
     arrow = ">" if number == card.at and len(card.fields) > 1 else " "
-    told = wrapped(f"{label(one['field'])}: {_value(card, one)}", max(width - 6, 20))
+    told = wrapped(f"{label(one.field)}: {_value(card, one)}", max(width - 6, 20))
     first: Line = [("key", f" {arrow}{number + 1} "), (style, f"{mark} {told[0]}")]
     lines = [first, *([(style, f"      {line}")] for line in told[1:])]
-    priority = str(one["priority"]).replace("_", " ")
-    if one.get("own"):
-        reason = plain(one["reason"])
+    priority = one.priority.replace("_", " ")
+    if one.own:
+        reason = plain(one.reason)
         return [*lines, [("dim", f"      {priority}: {reason[:1].lower()}{reason[1:]}")]]
-    return [*lines, *said_by(f"{priority}, {_peer(card)}", one["reason"], width, "      ")]
+    return [*lines, *said_by(f"{priority}, {_peer(card)}", one.reason, width, "      ")]
 
 
-def _value(card: Card, one: Fields) -> str:
-    name = str(one["field"])
+def _value(card: Card, one: ConsentField) -> str:
+    name = one.field
     if name in card.values:
         return f"{plain(card.values[name])} (yours)"
-    if not one["values"]:
+    if not one.values:
         return "your agent does not know it"
     if name in card.picks:
-        return value_text(one["values"][card.picks[name]])
-    return " / ".join(value_text(value) for value in one["values"])
+        return value_text(one.values[card.picks[name]])
+    return " / ".join(value_text(value) for value in one.values)
 
 
 def _keyed(key: str, text: str, width: int, style: str = "") -> list[Line]:
@@ -126,21 +128,21 @@ def _keyed(key: str, text: str, width: int, style: str = "") -> list[Line]:
     return [[("key", f"  {key} "), (style, told[0])], *([(style, f"    {BAR}{line}")] for line in told[1:])]
 
 
-def _proposal(card: Card, proposal: Fields, width: int) -> list[Line]:
-    by = "your agent" if proposal.get("by") == "us" else f"{_peer(card)}'s agent"
+def _proposal(card: Card, proposal: Proposal, width: int) -> list[Line]:
+    by = "your agent" if proposal.by == "us" else f"{_peer(card)}'s agent"
     # What a yes confirms comes first; what its proposer says of it is a quotation.
-    told = wrapped(offer(proposal.get("details") or {}), max(width - 4, 20))
+    told = wrapped(offer(proposal.details or {}), max(width - 4, 20))
     lines: list[Line] = [[("title", f"  {line}")] for line in told if line]
-    lines += said_by(by, proposal.get("summary") or "", width)
-    if proposal.get("reasoning"):
-        lines += said_by("because", proposal["reasoning"], width)
-    for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
-        instead = f"instead: {offer(other.get('details') or {})} {quoted(other.get('summary') or '')}"
+    lines += said_by(by, proposal.summary or "", width)
+    if proposal.reasoning:
+        lines += said_by("because", proposal.reasoning, width)
+    for number, other in enumerate(proposal.alternatives):
+        instead = f"instead: {offer(other.details or {})} {quoted(other.summary or '')}"
         lines += _keyed(str(number + 1), instead, width)
-    for action in cast("list[Fields]", proposal.get("actions") or []):
-        by = "your agent" if action["executor"] == "us" else "theirs"
-        line: Line = [("dim", f"    then {label(action['action'])}, by {by}")]
-        if tick := action.get("tick"):
+    for action in proposal.actions:
+        by = "your agent" if action.executor == "us" else "theirs"
+        line: Line = [("dim", f"    then {label(action.action)}, by {by}")]
+        if tick := action.tick:
             ticked = tick in card.ticks
             line.append(("chosen" if ticked else "warn", "  ✓ ticked" if ticked else "  cannot be undone"))
         lines.append(line)
@@ -149,17 +151,20 @@ def _proposal(card: Card, proposal: Fields, width: int) -> list[Line]:
 
 def _about(card: Card, width: int) -> list[Line]:
     lines: list[Line] = []
-    about = cast("Fields", card.question.get("about") or {})
+    about = card.question.about or {}
     for name, value in about.items():
         if name in _UNSAID or not value:
             continue
-        if card.question["kind"] == "promotion":
+        if card.question.kind == "promotion":
             lines.append([("", f"  Share {label(value)} with {_peer(card)} from now on?")])
         elif name == "remembered":
-            told = remembered(_peer(card), cast("list[Fields]", value))
+            told = remembered(_peer(card), value)
             lines += [[("dim", f"  {line}")] for one in told for line in wrapped(one, max(width - 4, 20))]
         elif name == "tried":
-            lines += [[("dim", f"    tried {clean(step)}"[:width])] for step in cast("list[Any]", value)[:5]]
+            lines += [
+                [("dim", f"    tried {clean(step)}"[:width])]
+                for step in msgspec.convert(value, list[object])[:5]
+            ]
         else:
             lines += said_by(label(name.replace("_", " ")), value, width)
     return lines
@@ -167,10 +172,10 @@ def _about(card: Card, width: int) -> list[Line]:
 
 def _choices(card: Card, width: int) -> list[Line]:
     """What can be chosen: the last two are ours, the others came out of packets."""
-    choices = cast("list[Any]", card.question["choices"])
+    choices = card.question.choices
     lines: list[Line] = []
     for number, choice in enumerate(choices):
-        text = quoted(choice) if number < len(choices) - 2 else str(choice)
+        text = quoted(choice) if number < len(choices) - 2 else choice
         lines += _keyed(str(number + 1), text, width)
     return lines
 
@@ -178,15 +183,13 @@ def _choices(card: Card, width: int) -> list[Line]:
 def _mode(card: Card, width: int) -> list[Line]:
     match card.mode:
         case "edit" | "counter":
-            what = (
-                label(card.fields[card.at]["field"]) if card.mode == EDIT else card.counter or "FIELD=VALUE"
-            )
+            what = label(card.fields[card.at].field) if card.mode == EDIT else card.counter or "FIELD=VALUE"
             text, at = card.draft.text, card.draft.at
             written = [("", plain(text[:at])), ("cursor", plain(text[at : at + 1]) or " ")]
             return [[("own", f"  {what} ▏"), *written, ("", plain(text[at + 1 :]))]]
         case "excuse":
-            about = cast("Fields", card.question.get("about") or {})
-            excuses = cast("Fields", about.get("excuses") or {})
+            about = card.question.about or {}
+            excuses = msgspec.convert(about.get("excuses") or {}, dict[str, str])
             lines: list[Line] = [[("", "  Exactly this would be said:")]]
             for key, name in (("a", "again"), ("l", "leave")):
                 lines += _keyed(key, quoted(excuses.get(name, "")), width, "own")
@@ -234,7 +237,7 @@ def named_keys(card: Card) -> list[tuple[str, str]]:
         case "tick":
             return [("1-9", "tick"), ("Enter", "back")]
         case _:
-            own = _ANSWERS.get(str(card.question["kind"]), _plain_keys)(card)
+            own = _ANSWERS.get(card.question.kind, _plain_keys)(card)
             return [*own, ("s", "later"), ("?", "why"), ("q", "quit")]
 
 
@@ -259,7 +262,8 @@ def _consent_keys(card: Card) -> list[tuple[str, str]]:
 
 def _checkpoint_keys(card: Card) -> list[tuple[str, str]]:
     found = [("y", "confirm")]
-    others = len(cast("Fields", card.question["proposal"] or {}).get("alternatives") or [])
+    proposal = card.question.proposal
+    others = len(proposal.alternatives) if proposal else 0
     if others:
         found.append((_up_to(others), "instead"))
     if ticks_needed(card):
@@ -268,7 +272,7 @@ def _checkpoint_keys(card: Card) -> list[tuple[str, str]]:
 
 
 def _escalation_keys(card: Card) -> list[tuple[str, str]]:
-    return [(_up_to(len(card.question["choices"])), "choose")]
+    return [(_up_to(len(card.question.choices)), "choose")]
 
 
 _ANSWERS: Final[dict[str, Callable[[Card], list[tuple[str, str]]]]] = {

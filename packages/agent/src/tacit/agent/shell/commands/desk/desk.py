@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from tacit.agent.shell.commands.arrange_show import TITLES
 from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk.card_show import EXPLAINED, Line, name_of
 from tacit.agent.terminal.commands.values import plain, value_text
+from tacit.base import agent_operations as operations
 from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import Refused, TacitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.shell.commands.desk import line as agent_line
     from tacit.agent.shell.commands.desk.card import Card
+    from tacit.base.agent_results import Question
 
 STALE: Final = "stale_question"
 _BEGINS_AFRESH: Final = frozenset({"following", "everything"})
@@ -97,16 +100,16 @@ class Desk:
         only that change says where it was answered. `afresh` closes it at once: no such change will come.
         """
         async with self._looking:
-            waiting = cast("list[Fields]", (await self._line.call("pending"))["questions"])
-            hints = cast("list[Fields]", (await self._line.call("hints"))["hints"])
+            waiting = (await self._line.call(operations.PENDING)).questions
+            hints = (await self._line.call(operations.HINTS)).hints or ()
             self._take(waiting, afresh=afresh)
             for one in hints:
-                self.tell(("own", f"★ {one['text']}"))
-                await self._line.call("seen", hint=one["hint"])
+                self.tell(("own", f"★ {one.text}"))
+                await self._line.call(operations.SEEN, hint=one.hint)
         self._changed()
 
-    def _take(self, waiting: list[Fields], *, afresh: bool) -> None:
-        open_now = {str(question["question_id"]): question for question in waiting}
+    def _take(self, waiting: list[Question], *, afresh: bool) -> None:
+        open_now = {question.question_id: question for question in waiting}
         for name in [name for name in self.cards if name not in open_now]:
             if afresh or name in self._closed_by:
                 self._close(name)
@@ -122,9 +125,9 @@ class Desk:
             self.tell(("dim", "  what you had typed: "), ("", plain(card.draft.text)))
         self._orphans.clear()
 
-    def _begun(self, question: Fields) -> Card:
+    def _begun(self, question: Question) -> Card:
         card = agent_card.begun(question)
-        former = self._orphans.pop((str(question["thread_id"]), str(question["kind"])), None)
+        former = self._orphans.pop((question.thread_id, question.kind), None)
         return agent_card.taken_over(card, former) if former is not None else card
 
     def _close(self, name: str) -> None:
@@ -133,11 +136,11 @@ class Desk:
         via = self._closed_by.pop(name, None)
         if via == self._own(name):
             return
-        kind, peer = str(card.question["kind"]), name_of(str(card.question["counterpart"]))
+        kind, peer = card.question.kind, name_of(card.question.counterpart)
         where = "it no longer waits" if via is None else f"answered {_where(via)}"
         self.tell(("dim", f"· {TITLES.get(kind, kind)} {peer}: {where}"))
         if card.mode in agent_card.TYPING and card.draft.text:
-            self._orphans[str(card.question["thread_id"]), kind] = card
+            self._orphans[card.question.thread_id, kind] = card
 
     def _own(self, name: str) -> str:
         return f"own:{name}"
@@ -177,10 +180,11 @@ class Desk:
 
         text = NOTICES.get(code, code)
         try:
-            found = cast("Fields", await self._line.call("thread", thread_id=thread_id))
-            what = quoted(cast("Fields", found["intent"]).get("summary", ""))
-            steps = cast("list[Fields]", found["steps"])
-            text = next((str(step["text"]) for step in reversed(steps) if step.get("notice") == code), text)
+            found = await self._line.call(operations.THREAD, thread_id=thread_id)
+            what = quoted(found.intent.get("summary", ""))
+            text = next(
+                (step.text for step in reversed(found.steps) if step.notice == code and step.text), text
+            )
         except TacitError:
             # It may be gone by now, as what is forgotten is; that something was told is still worth a line.
             what = thread_id
@@ -221,13 +225,13 @@ class Desk:
             self.cards[self.current] = agent_card.pasted(self.card, text)
             self._changed()
 
-    async def _answer(self, card: Card, said: dict[str, Any]) -> None:
+    async def _answer(self, card: Card, said: dict[str, object]) -> None:
         name = card.question_id
         self.busy = True
         self._closed_by[name] = self._own(name)
         self._changed()
         try:
-            found = cast("Fields", await self._line.call("answer", **said, via=self._via))
+            found = await self._line.call(operations.ANSWER, **said, via=self._via)
         except Refused as refused:
             self._closed_by.pop(name, None)
             if refused.code == STALE:
@@ -241,25 +245,25 @@ class Desk:
             self._closed_by.pop(name, None)
             self.cards[name] = replace(card, told=plain(str(fault)))
         else:
-            self._said(card, said, str(found.get("state") or ""))
+            self._said(card, said, found.state or "")
         finally:
             self.busy = False
         if not self.gone:
             await self._look_again()
 
-    def _said(self, card: Card, said: dict[str, Any], state: str) -> None:
-        peer = name_of(str(card.question["counterpart"]))
+    def _said(self, card: Card, said: dict[str, object], state: str) -> None:
+        peer = name_of(card.question.counterpart)
         stands = f" ({state.lower()})" if state else ""
         self.tell(("chosen", "✓ "), ("", f"{_answer_text(card, said)}: {peer}"), ("dim", stands))
 
     async def _explain(self, card: Card) -> None:
-        lines: list[Line] = [[("own", f"  {EXPLAINED.get(str(card.question['kind']), '')}")]]
+        lines: list[Line] = [[("own", f"  {EXPLAINED.get(card.question.kind, '')}")]]
         try:
-            found = cast("Fields", await self._line.call("why", thread_id=card.question["thread_id"]))
+            excluded = (await self._line.call(operations.WHY, thread_id=card.question.thread_id)).excluded
         except TacitError:
             # A first contact has no thread yet.
-            found = {}
-        for what, reason in cast("list[list[Any]]", found.get("excluded") or [])[:5]:
+            excluded = []
+        for what, reason in excluded[:5]:
             lines.append([("dim", f"    not {value_text(what)}: {plain(reason)}"[:200])])
         self.why = [] if self.why else lines
 
@@ -272,23 +276,23 @@ def _where(via: str) -> str:
     return VIAS.get(via, f"by {plain(via)[:60]}" if via else "by a command")
 
 
-def _answer_text(card: Card, said: dict[str, Any]) -> str:
+def _answer_text(card: Card, said: Mapping[str, object]) -> str:
     """An answer in a few words, without any value."""
     match said:
-        case {"share": share}:
-            return f"shared {', '.join(label(name) for name in share)}"
+        case {"share": dict()}:
+            return f"shared {', '.join(map(label, msgspec.convert(said['share'], dict[str, object])))}"
         case {"decline_all": True}:
             return "shared nothing"
         case {"alternative": int(number)}:
             return f"confirmed alternative {number + 1}"
         case {"choose": int(number)}:
             return f"chosen {number + 1}"
-        case {"counter": [name, _]}:
+        case {"counter": [str(name), str()]}:
             return f"another {label(name)} suggested"
         case {"excuse": _}:
             return "excused"
         case {"confirm": True}:
-            return "confirmed" if card.question["kind"] == "checkpoint" else "yes"
+            return "confirmed" if card.question.kind == "checkpoint" else "yes"
         case {"refuse": True}:
             return "refused"
         case _:

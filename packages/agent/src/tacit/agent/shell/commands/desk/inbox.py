@@ -7,7 +7,7 @@ the same keys; everything follows the agent live. Texts go in as texts, never as
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from rich.text import Text
 from textual.app import App
@@ -22,18 +22,23 @@ from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
 from tacit.agent.shell.commands.desk.card_show import Line, key_lines, name_of
 from tacit.agent.shell.commands.desk.desk import Desk
-from tacit.agent.terminal.commands.values import BASES, plain, value_text, when, who
+from tacit.agent.terminal.commands.values import basis_text, plain, value_text, when, who
+from tacit.base import agent_operations as operations
+from tacit.base.agent_owner_results import Disclosure
+from tacit.base.agent_results import Notice, ThreadLine
 from tacit.base.commands import terminal
 from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import TacitError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.shell.commands.desk.line import Line as AgentLine
+    from tacit.base.agent_results import Question
 
 QUESTIONS: Final = "Questions"
 THREADS: Final = "Threads"
@@ -115,7 +120,7 @@ class Inbox(App[str]):
         if former is not None:
             self.desk.inherit(former.desk)
         self.view = QUESTIONS
-        self._rows: list[Fields] = []
+        self._rows: Sequence[ThreadLine | Notice | Disclosure] = ()
         """What the list shows, in views other than questions."""
         self._at = 0
         self._detail: list[Line] | Text = []
@@ -139,7 +144,7 @@ class Inbox(App[str]):
 
     async def on_mount(self) -> None:
         """Begin to follow."""
-        self._me = str((await self._line.call("me"))["address"])
+        self._me = (await self._line.call(operations.ME)).address
         for work in (self.desk.follow(), self._work(), self._draw()):
             self.run_worker(work, exit_on_error=False)
 
@@ -200,7 +205,7 @@ class Inbox(App[str]):
         if self.view == QUESTIONS and card is not None and card.mode in agent_card.TYPING:
             return
         self.view = VIEWS[(VIEWS.index(self.view) + by) % len(VIEWS)]
-        self._at, self._rows = 0, []
+        self._at, self._rows = 0, ()
         self._changed()
 
     def action_leave(self) -> None:
@@ -264,14 +269,14 @@ class Inbox(App[str]):
         try:
             match self.view:
                 case "Threads":
-                    found = (await self._line.call("threads", every=True))["threads"]
+                    rows = (await self._line.call(operations.THREADS, every=True)).threads
                 case "Notices":
-                    found = (await self._line.call("notices"))["notices"]
+                    rows = (await self._line.call(operations.NOTICES)).notices
                 case "Receipts":
-                    found = (await self._line.call("disclosures"))["disclosures"]
+                    rows = (await self._line.call(operations.DISCLOSURES)).disclosures
                 case _:
-                    found = []
-            self._rows = list(reversed(cast("list[Fields]", found)))[:MOST_ROWS]
+                    rows = ()
+            self._rows = rows[::-1][:MOST_ROWS]
             self._at = min(self._at, max(len(self._rows) - 1, 0))
             self._detail = await self._chosen()
         except ConnectionError:
@@ -282,16 +287,16 @@ class Inbox(App[str]):
     async def _chosen(self) -> list[Line] | Text:
         if self.view == QUESTIONS or not self._rows:
             return []
-        one = self._rows[self._at]
-        match self.view:
-            case "Threads":
-                found = await self._line.call("thread", thread_id=one["thread_id"])
+        match self._rows[self._at]:
+            case ThreadLine() as line:
+                found = await self._line.call(operations.THREAD, thread_id=line.thread_id)
                 return Text.from_ansi("\n".join(arrange_show.thread(found)))
-            case "Notices":
-                about = [("dim", f"  {one['about']}")] if one["about"] else []
-                return [[("", f"{one['thread_id']} {one['text']}"), *about], [("dim", _at(one))]]
-            case _:
-                return _receipt(one, self._width())
+            case Notice() as notice:
+                about = [("dim", f"  {notice.about}")] if notice.about else []
+                at = when(notice.at)
+                return [[("", f"{notice.thread_id} {notice.text}"), *about], [("dim", at)]]
+            case Disclosure() as disclosure:
+                return _receipt(disclosure, self._width())
 
     def _width(self) -> int:
         return max(40, self.query_one("#pane").size.width - 4)
@@ -325,8 +330,7 @@ class Inbox(App[str]):
                 Option(_row(self.desk.cards[name], later=name in self.desk.later), id=name) for name in names
             ]
             return found, names.index(self.desk.current) if self.desk.current in names else 0
-        draw = {THREADS: _thread_row, NOTICES: _notice_row, RECEIPTS: _receipt_row}[self.view]
-        return [Option(drawn(draw(one))) for one in self._rows], self._at
+        return [Option(drawn(_listed(row))) for row in self._rows], self._at
 
     def _shown(self) -> Text:
         if self.view != QUESTIONS:
@@ -354,10 +358,6 @@ def _spaced(lines: list[Line]) -> list[Line]:
     return [lines[0], [], *lines[1:], []]
 
 
-def _at(one: Fields) -> str:
-    return when(str(one["at"]))
-
-
 def _cut(text: str, width: int = ROW) -> str:
     """A text in one row."""
     return text if terminal.cells(text) <= width else f"{terminal.fitting(text, width - 1)}…"
@@ -367,47 +367,56 @@ def _row(card: agent_card.Card, *, later: bool) -> Text:
     """A question in the list: with whom, what kind, and what about."""
     one = card.question
     kinds = {"first_contact": "first contact", "checkpoint": "proposal"}
-    kind = kinds.get(str(one["kind"]), label(one["kind"]))
-    new = [("own", " ★")] if one.get("new_contact") else []
+    kind = kinds.get(one.kind, label(one.kind))
+    new = [("own", " ★")] if one.new_contact else []
     aside = [("dim", " (later)")] if later else []
-    first: Line = [("who", _cut(name_of(str(one["counterpart"])), 16)), ("", f"  {kind}"), *new, *aside]
+    first: Line = [("who", _cut(name_of(one.counterpart), 16)), ("", f"  {kind}"), *new, *aside]
     return drawn([first, [("dim", _cut(_about(one)))], []])
 
 
-def _about(one: Fields) -> str:
-    if one["proposal"]:
-        return quoted(cast("Fields", one["proposal"]).get("summary") or "")
-    names = [label(field["field"]) for field in cast("list[Fields]", one["fields"])]
-    return ", ".join(names) or when(str(one["asked_at"]))
+def _about(one: Question) -> str:
+    if one.proposal:
+        return quoted(one.proposal.summary or "")
+    names = [label(field.field) for field in one.fields]
+    return ", ".join(names) or when(one.asked_at)
 
 
-def _thread_row(one: Fields) -> list[Line]:
+def _listed(row: ThreadLine | Notice | Disclosure) -> list[Line]:
+    """A row of the list, in the view that it belongs to."""
+    match row:
+        case ThreadLine():
+            return _thread_row(row)
+        case Notice():
+            return _notice_row(row)
+        case Disclosure():
+            return _receipt_row(row)
+
+
+def _thread_row(one: ThreadLine) -> list[Line]:
     over = {"COMPLETED": "chosen", "DECLINED": "warn", "EXPIRED": "warn", "STALLED": "notice"}
-    state = str(one["state"])
-    second = [(over.get(state, "who"), state.lower()), ("dim", f"  {_cut(name_of(str(one['with'])), 18)}")]
-    return [[("", _cut(plain(one["summary"])) or "-")], second, []]
+    second = [(over.get(one.state, "who"), one.state.lower()), ("dim", f"  {_cut(name_of(one.with_), 18)}")]
+    return [[("", _cut(plain(one.summary)) or "-")], second, []]
 
 
-def _notice_row(one: Fields) -> list[Line]:
-    return [[("notice", _cut(str(one["text"])))], [("dim", _at(one))], []]
+def _notice_row(one: Notice) -> list[Line]:
+    return [[("notice", _cut(one.text))], [("dim", when(one.at))], []]
 
 
-def _receipt_row(one: Fields) -> list[Line]:
-    what, to = _cut(label(one["field"]), 18), _cut(name_of(str(one["to"])), 12)
+def _receipt_row(one: Disclosure) -> list[Line]:
+    what, to = _cut(label(one.field), 18), _cut(name_of(one.to), 12)
     return [[("", f"{what:<18} "), ("who", to)]]
 
 
-def _receipt(one: Fields, width: int) -> list[Line]:
-    value = value_text(one["value"]) if one["value"] is not None else "forgotten"
-    allowed = BASES.get(one["basis"], str(one["basis"]))
-    rows: list[tuple[str, Any]] = [
-        ("to", who(one["to"])),
-        ("what", label(one["field"])),
+def _receipt(one: Disclosure, width: int) -> list[Line]:
+    value = value_text(one.value) if one.value is not None else "forgotten"
+    rows = [
+        ("to", who(one.to)),
+        ("what", label(one.field)),
         ("value", value),
-        ("allowed by", allowed),
-        ("said at", one.get("via") or "-"),
-        ("when", _at(one)),
-        ("thread", one["thread_id"]),
+        ("allowed by", basis_text(one.basis)),
+        ("said at", one.via or "-"),
+        ("when", when(one.at)),
+        ("thread", one.thread_id),
     ]
     lines: list[Line] = []
     for name, text in rows:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tacit.base import agent_operations as operations
 from tacit.base.errors import Unavailable
 from tacit.base.io import agent_socket as socket
 
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.agent.shell.io.agent import Agent
+    from tacit.base.agent_operations import AgentOperation
+
+Result = TypeVar("Result")
 
 
 class Line(Protocol):
     """What a face needs of an agent."""
 
-    async def call(self, command: str, **given: Any) -> Any:
-        """Carry out a command; `ConnectionError` when the agent has gone."""
+    async def call(self, operation: AgentOperation[Result], /, **given: object) -> Result:
+        """The answer to an operation; `ConnectionError` when the agent has gone."""
         ...
 
     def changes(self) -> AsyncGenerator[dict[str, Any]]:
@@ -38,10 +42,10 @@ class Running:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def call(self, command: str, **given: Any) -> Any:
+    async def call(self, operation: AgentOperation[Result], /, **given: object) -> Result:
         """Ask the running agent; one that ended meanwhile is `ConnectionError`, whatever it was doing."""
         try:
-            return await socket.asked(self._folder, command, given)
+            return operation.answer(await socket.asked(self._folder, operation.command, given))
         except Unavailable:
             await socket.asked(self._folder, "hints", {})
             raise
@@ -58,11 +62,11 @@ class Here:
         self._agent = agent
         self._turning = turning
 
-    async def call(self, command: str, **given: Any) -> Any:
+    async def call(self, operation: AgentOperation[Result], /, **given: object) -> Result:
         """Ask the agent itself, by the same table as its socket does."""
         from tacit.agent.shell.io import calls
 
-        return await calls.call(self._agent, command, given)
+        return operation.answer(await calls.call(self._agent, operation.command, given))
 
     async def changes(self) -> AsyncGenerator[dict[str, Any]]:
         """Follow the agent itself; what ends its wheel ends this, with its reason."""
@@ -86,7 +90,7 @@ async def line(folder: Path, opened: Callable[[], Agent]) -> AsyncGenerator[Line
     """The running agent of a folder, or a new one that runs while the block does."""
     running = Running(folder)
     try:
-        await running.call("hints")
+        await running.call(operations.HINTS)
     except ConnectionError:
         async with here(opened()) as found:
             yield found
