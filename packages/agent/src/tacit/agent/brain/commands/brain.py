@@ -36,7 +36,7 @@ from tacit.base.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.base.language_model import Reply
+    from tacit.base.language_model import ModelReply
 
 SECONDARY: Final = "secondary"
 OFF: Final = "off"
@@ -227,7 +227,7 @@ async def _tried(definition: dict[str, Any]) -> dict[str, Any]:
         model = required_models(Path(folder)).open(definition)
         begun = time.monotonic()
         try:
-            reply: Reply = await model.complete(Prompt("try", _STANDING, SENTENCE, _SCHEMA))
+            reply: ModelReply = await model.complete(Prompt("try", _STANDING, SENTENCE, _SCHEMA))
         except ModelAway as away:
             return {"model": model.name, "away": str(away), "lasting": away.lasting}
         finally:
