@@ -35,6 +35,7 @@ from bench.agent_mcp import mcp_calls
 from tacit.a2acp.packets import packet
 from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
+from tacit.agent.features import FOLD
 from tacit.agent.kernel import records
 from tacit.agent.kernel.io.journal import Journal
 from tacit.agent.kernel.state import US
@@ -242,7 +243,7 @@ async def _decided(anna: Agent, goal: Any, peer: str) -> None:
 
 def _journal(folder: pathlib.Path) -> Journal:
     folder.mkdir()
-    return Journal(folder, clock=TimeService(), entropy=SystemEntropy())
+    return Journal(folder, FOLD, clock=TimeService(), entropy=SystemEntropy())
 
 
 async def _appended(journal: Journal, groups: list[list[records.Record]]) -> float:

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tacit.agent.kernel.io.journal import JournalEngine
+from tacit.agent.shell.io.journal import journal_engine
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
@@ -24,7 +24,7 @@ from tools.places import ROOT
 
 FOLDER = ROOT / "tests" / "folds" / "folded"
 KEPT = FOLDER / "prints.json"
-ENGINES: dict[str, Any] = {"attention": AttentionEngine, "agent": JournalEngine}
+ENGINES: dict[str, Any] = {"attention": AttentionEngine, "agent": journal_engine}
 """By the name of the script, up to its first dash: whose folds follow its events."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.agent.spaces.fields import MOST_FIELDS
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.agent.spaces.sending import thread_of
 from tacit.base.moment import rfc3339
 from tests.agent.spaces.company import company
@@ -58,7 +59,10 @@ async def test_who_may_write_its_own_fields_writes_nobody_elses_on_any_replica(t
         space_id = await _kept(three, anna, ben, carl)
         await anna.space("level", space_id=space_id, who=ben.me, level="write-own-fields")
         await three.until(
-            lambda: carl.journal.book.spaces[space_id].members[ben.me].level == "write-own-fields"
+            lambda: (
+                carl.journal.book.part(SpaceTables).spaces[space_id].members[ben.me].level
+                == "write-own-fields"
+            )
         )
         hostile = Hostile(three, ben, space_id)
         forged = hostile.change("status", "ben's", 9, by=anna.me, last_modified_by=anna.me)
@@ -75,7 +79,9 @@ async def test_who_may_write_its_own_fields_writes_nobody_elses_on_any_replica(t
         members = {ben.me: {"level": "full-write", "v": 99, "status": "joined"}}
         await hostile.says(carl, members=members)
         await hostile.refused(carl, "space_members")
-        assert carl.journal.book.spaces[space_id].members[ben.me].level == "write-own-fields"
+        assert (
+            carl.journal.book.part(SpaceTables).spaces[space_id].members[ben.me].level == "write-own-fields"
+        )
 
 
 @pytest.mark.spec("A2ACP-202")
@@ -143,7 +149,7 @@ async def test_an_outsider_a_stranger_thread_and_a_double_invitation_have_no_eff
         }  # fmt: skip
         await member.says(anna, kind="space_invite", **invitation)
         await member.refused(anna, "space_invite")
-        assert anna.journal.book.spaces[space_id].creator == anna.me
+        assert anna.journal.book.part(SpaceTables).spaces[space_id].creator == anna.me
         await member.says(anna, kind="space_invite_response", space_id=space_id, accepted=True)
         await member.refused(anna, "space_response")
 

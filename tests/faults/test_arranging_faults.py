@@ -8,7 +8,7 @@ import contextlib
 import pytest
 
 from tacit.agent.consent.answering import Answer
-from tacit.agent.kernel import fold
+from tacit.agent.features import FOLD
 from tacit.agent.shell.io.agent import Agent
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemEntropy
@@ -23,7 +23,7 @@ DINNER = "dinner on Friday evening"
 
 
 def state(agent: Agent) -> dict:
-    return {name: dict(getattr(agent.journal.book, name)) for name in fold.ALWAYS_LOADED}
+    return {name: dict(agent.journal.book.by_name()[name]) for name in FOLD.always_loaded}
 
 
 def questions(agent: Agent) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.agent.kernel import fold as agent_fold
-from tacit.agent.kernel.io.journal import JournalEngine
+from tacit.agent.features import FOLD
+from tacit.agent.shell.io.journal import journal_engine
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.state_store import attention_on
 from tacit.base.io.sqlite import connect
@@ -80,7 +80,7 @@ def test_the_scripts_reach_every_table_and_every_fold(tmp_path: Path, kept: dict
         attention_on(names)
     assert names.asked == set(attention["folds"])
     reached = {fold for name, one in kept.items() if name.startswith("agent") for fold in one["folds"]}
-    assert {f"a2acp.{name}" for name in agent_fold.TABLES} - reached == {f"a2acp.{name}" for name in BRIEF}
+    assert {f"a2acp.{name}" for name in FOLD.tables} - reached == {f"a2acp.{name}" for name in BRIEF}
 
 
 def _empty(tmp_path: Path) -> dict[str, str]:
@@ -180,5 +180,5 @@ def test_an_agents_journal_is_folded_again_too(tmp_path: Path) -> None:
     with closing(connect(folder / DATABASE, overwrites=True)) as connection:
         connection.execute("DELETE FROM folds")
         connection.execute("UPDATE facts SET value='0.0' WHERE name=?", (folding.FOLDED,))
-    Store(folder, StoreOptions(readers=1), engine=JournalEngine).close()
+    Store(folder, StoreOptions(readers=1), engine=journal_engine).close()
     assert upkeep.fingerprint(folder) == right

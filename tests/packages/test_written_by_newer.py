@@ -19,6 +19,7 @@ from tacit.a2acp.post.io.schema import SCHEMA as AGENT_SCHEMA
 from tacit.a2acp.post.io.store import FILE as AGENT_FILE
 from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent.consent.io import by_hand
+from tacit.agent.features import FOLD
 from tacit.agent.kernel.io.journal import Journal
 from tacit.agent.kernel.io.paths import journal_file
 from tacit.agent.shell.io import carrying
@@ -97,7 +98,7 @@ def keys(folder: Path) -> Path:
 
 def a_journal(folder: Path) -> Path:
     keys(folder)
-    Journal(folder, clock=CLOCK, entropy=ENTROPY).close()
+    Journal(folder, FOLD, clock=CLOCK, entropy=ENTROPY).close()
     return journal_file(folder)
 
 
@@ -121,7 +122,7 @@ DOORS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object], Schema]
     "a relay": (a_relay, lambda folder: RelayStore(folder, now=Moment(1)), RELAY_SCHEMA),
     "a relay's commands": (a_relay, lambda folder: RelayPlace(folder).change(lambda _file: None), RELAY_SCHEMA),
     "an agent's keys": (keys, AgentStore, AGENT_SCHEMA),
-    "an agent's journal": (a_journal, lambda folder: Journal(folder, clock=CLOCK, entropy=ENTROPY), LEDGER_SCHEMA),
+    "an agent's journal": (a_journal, lambda folder: Journal(folder, FOLD, clock=CLOCK, entropy=ENTROPY), LEDGER_SCHEMA),
     "an agent's settings": (a_journal, its_settings, LEDGER_SCHEMA),
     "an agent's backup": (a_journal, carrying.saved, LEDGER_SCHEMA),
     "a harness": (a_harness, lambda folder: harness.HarnessStore(folder / HARNESS_FILE), harness._SCHEMA),

@@ -14,12 +14,14 @@ from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.store import AgentStore
 from tacit.agent.consent.answering import Answer
 from tacit.agent.consent.io import by_hand
+from tacit.agent.features import FOLD
 from tacit.agent.kernel import fold, records
-from tacit.agent.kernel.io.journal import FOLDER, JournalEngine
+from tacit.agent.kernel.io.journal import FOLDER
 from tacit.agent.kernel.io.paths import journal_file
 from tacit.agent.scheduling import receiving
 from tacit.agent.shell.io import carrying
 from tacit.agent.shell.io.agent import Agent
+from tacit.agent.shell.io.journal import journal_engine
 from tacit.base.commands.main import tacit
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
@@ -43,7 +45,7 @@ def tables(agent: Agent) -> dict:
     book = agent.journal.book
     names = [one.thread_id for one, _ in agent.journal.records("x.a2acp.began")]
     asked = [one.question.question_id for one, _ in agent.journal.records("x.a2acp.asked")]
-    found = {name: dict(getattr(book, name)) for name in sorted(fold.ALWAYS_LOADED)}
+    found = {name: dict(book.by_name()[name]) for name in sorted(FOLD.always_loaded)}
     return found | {
         "threads": {name: book.threads[name] for name in names},
         "questions": {name: book.questions[name] for name in asked},
@@ -124,7 +126,7 @@ async def test_after_a_block_nothing_that_was_said_is_in_any_byte_of_the_folder(
     prints = upkeep.fingerprint(folder / FOLDER)
     assert ledger(folder, "rebuild")["events"] > 20
     assert upkeep.fingerprint(folder / FOLDER) == prints
-    upkeep.rebuild(folder / FOLDER, both.relay.clock, SystemEntropy(), AdmissionSettings(), JournalEngine)
+    upkeep.rebuild(folder / FOLDER, both.relay.clock, SystemEntropy(), AdmissionSettings(), journal_engine)
     async with Agent(folder, clock=both.relay.clock) as anna:
         assert tables(anna) == live
 

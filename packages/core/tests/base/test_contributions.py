@@ -63,7 +63,7 @@ def test_every_place_of_the_project_has_something(place):
 
 def test_a_journal_is_contributed_under_the_group_that_it_has():
     journal = importlib.import_module("tacit.agent.kernel.io.journal")
-    assert GROUPS[contributions.JOURNALS] == {journal.GROUP: "tacit.agent.kernel.io.journal:JournalEngine"}
+    assert GROUPS[contributions.JOURNALS] == {journal.GROUP: "tacit.agent.shell.io.journal:journal_engine"}
 
 
 def test_commands_are_there_as_far_as_their_packages_are(monkeypatch):
@@ -118,5 +118,5 @@ def test_the_list_of_commands_loads_none_of_the_packages_that_contribute():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     modules = {name for name in done.stdout.split() if not name.startswith("tacit.base")}
     tables = {place.partition(":")[0] for place in GROUPS["tacit.commands"].values()}
-    above = {table.rsplit(".", depth)[0] for table in tables for depth in (1, 2)}
+    above = {table.rsplit(".", depth)[0] for table in tables for depth in range(1, table.count("."))}
     assert modules == tables | above - {"tacit"}

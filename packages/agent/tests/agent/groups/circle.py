@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.agent.groups import grouping
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel.workspace import Peer
 from tacit.base.moment import Moment
 from tacit.wire import version
@@ -113,7 +114,7 @@ class Circle:
         return [one for who, one in self.carried if who == sender.me and one.type == kind]
 
     def group(self, group_id: str) -> Group:
-        return self.first.book.groups[group_id]
+        return self.first.book.part(GroupTables).groups[group_id]
 
     def states(self, group_id: str) -> dict[str, str]:
         """Where the group stands with everybody, by name."""
@@ -124,9 +125,9 @@ class Circle:
 
 def own_thread(desk: Desk, group_id: str) -> Thread:
     """Somebody's thread of a group: the hub, or that with the coordinator."""
-    group = desk.book.groups[group_id]
+    group = desk.book.part(GroupTables).groups[group_id]
     peer = desk.me if group.coordinator == desk.me else group.coordinator
-    return desk.thread(desk.book.legs[group_id, peer])
+    return desk.thread(desk.book.part(GroupTables).legs[group_id, peer])
 
 
 def circle(free: dict[str, Iterable[tuple[str, str]]], **more: dict[str, Any]) -> Circle:

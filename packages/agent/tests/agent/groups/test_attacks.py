@@ -11,6 +11,7 @@ from tacit.a2acp.consent.tiers import DEFAULT, Override
 from tacit.a2acp.packets import schemas
 from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.agent.groups import grouping, transferring
+from tacit.agent.groups.fold import GroupTables
 from tacit.base.errors import Refused
 from tests.agent.groups.circle import FRIDAY, GAME_NIGHT, SATURDAY, circle, own_thread
 from tests.agent.scheduling.desk import identity_of
@@ -90,11 +91,11 @@ def test_a_stranger_who_knows_the_id_is_an_outsider():
 def test_a_list_that_names_twice_adds_a_stranger_or_drops_us_is_not_taken(change):
     people, group_id = standing()
     anna, bob = people["anna"], people["bob"]
-    before = bob.book.groups[group_id]
+    before = bob.book.part(GroupTables).groups[group_id]
     fields = {**people.sent(anna, "resolution")[0].fields, "participants": change(list(before.members))}
     put(people, "anna", "bob", group_id, "resolution", fields)
     assert "another_list" in bob.violations()
-    assert bob.book.groups[group_id] == before
+    assert bob.book.part(GroupTables).groups[group_id] == before
     fresh = {"intent": INTENT, "context": {}, "participants": change(list(before.members))}
     if "mallory" not in str(fresh["participants"]):
         put(people, "anna", "bob", "thr_another00", "context", fresh, 1)
@@ -266,7 +267,7 @@ def test_only_the_coordinator_hands_its_role_on():
     put(people, "bob", "anna", group_id, "coordinator_transfer", body)
     assert "not_the_coordinator" in people["anna"].violations()
     put(people, "bob", "charlie", group_id, "coordinator_transfer", body, 1)
-    assert people["charlie"].book.groups[group_id].coordinator == people["anna"].me
+    assert people["charlie"].book.part(GroupTables).groups[group_id].coordinator == people["anna"].me
     whole = {**body, "from": people["anna"].me}
     with pytest.raises(MalformedPacket):
         schemas.check_in("coordinator_transfer", whole)
@@ -291,7 +292,7 @@ def test_a_role_given_without_asking_is_asked_for_all_the_same():
     answer = people.sent(bob, "coordinator_transfer_response")
     assert [one.fields["accepted"] for one in answer] == [True]
     # Anna has offered nothing: its yes is an answer to nothing, and the role stays.
-    assert people["anna"].book.groups[group_id].coordinator == people["anna"].me
+    assert people["anna"].book.part(GroupTables).groups[group_id].coordinator == people["anna"].me
     assert own_thread(people["anna"], group_id).is_open
 
 
@@ -301,7 +302,7 @@ def test_what_comes_before_the_word_that_makes_it_the_coordinator_has_its_turn_a
     people.cut.add(people["diana"].me)
     group_id = people.ask()
     anna, bob, charlie = (people[one] for one in ("anna", "bob", "charlie"))
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     held = []
     carry = type(people).carry
 
@@ -313,13 +314,13 @@ def test_what_comes_before_the_word_that_makes_it_the_coordinator_has_its_turn_a
 
     people.carry = lambda: later(people)
     people.settle()
-    assert charlie.book.early
+    assert charlie.book.part(GroupTables).early
     assert own_thread(charlie, group_id).peer == anna.me
     people.carry = lambda: carry(people)
     for one in held:
         charlie.receive(anna.me, one.thread_id, one.packet_id, one.type, one.fields)
     people.settle()
-    assert not charlie.book.early
+    assert not charlie.book.part(GroupTables).early
     assert own_thread(charlie, group_id).peer == bob.me
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.agent.groups import blackouts, grouping, transferring
 from tacit.agent.groups.aggregation import Window
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel.workspace import Peer
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.base.spans import MINUTE, Span, common, merged, without
@@ -261,7 +262,7 @@ def test_whoever_is_silent_on_the_second_question_is_decided_on_too(met):
     assert asked_of(people, "charlie") == [["blackouts"], ["dietary", "location_preference"]]
     people.cut.add(charlie.me)
     people.settle()
-    assert anna.book.groups[group_id].members[charlie.me] == "awaiting_response"
+    assert anna.book.part(GroupTables).groups[group_id].members[charlie.me] == "awaiting_response"
     anna.restarted()
     people.later(2 * DAY + HOUR)
     assert anna.content(anna.question("escalation"))["silent"] == [charlie.me]
@@ -276,7 +277,7 @@ def test_a_new_coordinator_between_the_two_questions_begins_with_blackouts_again
     anna, bob, diana = (people[one] for one in ("anna", "bob", "diana"))
     people.cut.add(diana.me)
     group_id = people.ask("dinner on Friday evening")
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     people.cut.clear()
     people.settle()
     asked = [

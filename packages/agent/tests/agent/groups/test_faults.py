@@ -10,6 +10,7 @@ import pytest
 
 from tacit.a2acp.consent.tiers import DEFAULT
 from tacit.agent.groups import transferring
+from tacit.agent.groups.fold import GroupTables
 from tacit.base.errors import Refused
 from tests.agent.groups.circle import FRIDAY, SATURDAY, circle, own_thread
 
@@ -35,8 +36,8 @@ def test_a_second_coordinator_of_the_same_group_is_kept_aside_and_it_ends_once(p
     people.settle()
     # To Anna Bob stays a participant; Charlie keeps a few words of his, in case that Anna hands over.
     assert own_thread(anna, group_id).role == "hub"
-    assert people["charlie"].book.groups[group_id].coordinator == anna.me
-    assert len(people["charlie"].book.early) == 5
+    assert people["charlie"].book.part(GroupTables).groups[group_id].coordinator == anna.me
+    assert len(people["charlie"].book.part(GroupTables).early) == 5
     assert own_thread(people["charlie"], group_id).peer == anna.me
     if not proposed:
         people.cut.clear()
@@ -65,7 +66,7 @@ def test_two_groups_of_the_same_people_at_once_are_two_and_each_ends_once():
     people.settle()
     for group_id, coordinator in ((first, anna.me), (second, bob.me)):
         for one in people.desks.values():
-            assert one.book.groups[group_id].coordinator == coordinator
+            assert one.book.part(GroupTables).groups[group_id].coordinator == coordinator
             assert own_thread(one, group_id).state == "COMPLETED"
     assert all(one.done == [("do", "calendar")] * 2 for one in people.desks.values())
 
@@ -77,11 +78,11 @@ def test_of_two_transfers_that_cross_the_coordinators_own_counts():
     people.cut.add(people["diana"].me)
     group_id = people.ask()
     anna, bob, charlie = (people[one] for one in NAMES[:3])
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     with pytest.raises(Refused, match="somebody already"):
-        anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], charlie.me))
+        anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], charlie.me))
     with pytest.raises(Refused, match="only the coordinator"):
-        bob.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], charlie.me))
+        bob.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], charlie.me))
     # Bob's agent was changed and offers the role all the same, to Anna and to Charlie.
     for number, to in enumerate((anna, charlie)):
         body = {
@@ -90,7 +91,9 @@ def test_of_two_transfers_that_cross_the_coordinators_own_counts():
         }  # fmt: skip
         to.receive(bob.me, group_id, f"pkt_crossing{number:03}", "coordinator_transfer", body)
     people.settle()
-    assert {one.book.groups[group_id].coordinator for one in (anna, bob, charlie)} == {bob.me}
+    assert {one.book.part(GroupTables).groups[group_id].coordinator for one in (anna, bob, charlie)} == {
+        bob.me
+    }
     assert people.sent(charlie, "coordinator_transfer_response") == []
     people.cut.clear()
     people.later(72 * 3600 * 1_000_000)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.agent.features import FOLD
 from tacit.agent.groups import grouping
 from tacit.agent.groups import records as group_records
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel import fold
 from tests.agent.groups.circle import FRIDAY, GAME_NIGHT, SATURDAY, Circle, busy_but, own_thread
 from tests.agent.scheduling.desk import Desk
@@ -56,7 +58,7 @@ def lived(dies_at: int, *, kept: bool, quorum: int | None) -> tuple[Circle, str]
         anna.decide(lambda ws: grouping.begin(ws, goal, others, quorum=quorum, thread_id="thr_night0000"))
 
     surviving(begun)
-    if "thr_night0000" not in anna.book.groups:
+    if "thr_night0000" not in anna.book.part(GroupTables).groups:
         begun()
     for _ in range(60):
         surviving(people.settle)
@@ -72,7 +74,7 @@ def check(people: Circle, group_id: str) -> None:
     for one in people.desks.values():
         assert [what for what, _ in one.done].count("do") >= 1
         assert ("undo", "calendar") not in one.done
-        fresh = fold.Book()
+        fresh = FOLD.book()
         for record, at in one._dated:
             fold.apply(fresh, record, at)
     met = [one for one in people.first.log if isinstance(one, group_records.Met)]

@@ -9,6 +9,7 @@ import pytest
 from tacit.a2acp.threads.states import State
 from tacit.agent.groups import grouping, transferring
 from tacit.agent.groups import records as group_records
+from tacit.agent.groups.fold import GroupTables
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tests.agent.groups.circle import Circle, own_thread
@@ -99,9 +100,9 @@ class Life(Circle):
             return
         one, group_id = self.some(), self.chance.choice(self.groups)
         to = self.some().me
-        if group_id in one.book.groups:
+        if group_id in one.book.part(GroupTables).groups:
             try:
-                one.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], to))
+                one.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], to))
             except Refused:
                 return
 
@@ -138,7 +139,7 @@ class Life(Circle):
             seen = {
                 one.me: own_thread(one, group_id)
                 for one in self.desks.values()
-                if group_id in one.book.groups
+                if group_id in one.book.part(GroupTables).groups
             }
             states = {who: thread.state for who, thread in seen.items()}
             assert not any(thread.is_open for thread in seen.values()), (group_id, states)
@@ -155,7 +156,8 @@ class Life(Circle):
             came = [
                 own_thread(one, group_id)
                 for group_id in self.groups
-                if group_id in one.book.groups and own_thread(one, group_id).state is State.COMPLETED
+                if group_id in one.book.part(GroupTables).groups
+                and own_thread(one, group_id).state is State.COMPLETED
             ]
             confirmed = [each for each in came if each.proposal and one.me in each.proposal.confirmed]
             assert one.done == [("do", "calendar")] * len(confirmed), (one.me, one.done, len(confirmed))

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from tacit.a2acp.packets import packet
-from tacit.agent.groups.fold import GONE, Group
+from tacit.agent.features import FOLD
+from tacit.agent.groups.fold import GONE, Group, GroupTables
 from tacit.agent.groups.members import fanout_id, headed
 from tacit.agent.kernel.state import LEG, THEM, US
 
@@ -30,7 +31,8 @@ def test_an_id_of_one_word_to_several_differs_from_a_packets_in_its_first_letter
 )
 def test_the_first_word_names_all_who_began_and_later_ones_who_is_there_and_who_is_told(peer, sides, named):
     members = {"anna": "", "ben": "", "carl": min(GONE)}
-    ws = SimpleNamespace(book=SimpleNamespace(groups={"g": Group("g", "anna", members)}))
+    ws = SimpleNamespace(book=FOLD.book())
+    ws.book.part(GroupTables).groups["g"] = Group("g", "anna", members)
     packets = [SimpleNamespace(side=side) for side in sides]
     thread = SimpleNamespace(role=LEG, group="g", peer=peer, packets=packets)
     said = headed(ws, thread, {"text": "x"}, "fan_1")

@@ -11,7 +11,7 @@ from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
 from tacit.agent.groups import grouping, parting, transferring
 from tacit.agent.groups import records as group_records
-from tacit.agent.groups.fold import LEFT_OUT
+from tacit.agent.groups.fold import LEFT_OUT, GroupTables
 from tacit.agent.kernel import records
 from tacit.agent.kernel.workspace import Peer
 from tacit.base.errors import Refused
@@ -282,18 +282,18 @@ def test_bob_takes_over_and_charlies_budget_is_not_handed_to_him():
     anna, bob, charlie, diana = (people[one] for one in ("anna", "bob", "charlie", "diana"))
     people.cut.add(diana.me)
     group_id = people.ask()
-    leg = anna.book.legs[group_id, charlie.me]
+    leg = anna.book.part(GroupTables).legs[group_id, charlie.me]
     anna.receive(
         charlie.me, group_id, "pkt_budget0000", "context",
         {"intent": {"category": "", "summary": "", "urgency": "normal"}, "context": {"budget_range": "at most 4711"}},
     )  # fmt: skip
     anna.settle()
     assert anna.thread(leg).packets[-1].packet_id == "pkt_budget0000"
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     people.cut.clear()
     people.settle()
     for desk in people.desks.values():
-        assert desk.book.groups[group_id].coordinator == bob.me
+        assert desk.book.part(GroupTables).groups[group_id].coordinator == bob.me
     assert anna.thread(group_id).closed_reason == "transferred"
     assert "4711" not in everything_sent(people, bob)
     assert own_thread(bob, group_id).role == "hub"
@@ -315,7 +315,7 @@ def test_the_sums_go_to_the_new_coordinator_alone_as_far_as_they_are_released_an
     group_id = people.ask()
     if not released:
         anna.decide(lambda ws: ws.change(group_id, approved={}))
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     people.settle()
     said = {one.to: one.fields for one in people.sent(anna, "coordinator_transfer")}
     assert set(said) == {bob.me, charlie.me, diana.me}
@@ -353,7 +353,7 @@ def test_whoever_writes_to_the_old_coordinator_hears_who_it_is_now():
     anna, bob, diana = (people[one] for one in ("anna", "bob", "diana"))
     people.cut.add(diana.me)
     group_id = people.ask()
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     people.settle()
     anna.receive(
         diana.me, group_id, "pkt_toolate0000", "context_response", {"context_provided": {"timezone": "UTC"}}
@@ -371,17 +371,19 @@ def test_ten_minutes_without_an_answer_are_a_no_and_a_later_yes_is_none():
     anna, bob = people["anna"], people["bob"]
     group_id = people.ask()
     people.cut.add(bob.me)
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     offered = anna.out[-1]
     with pytest.raises(Refused):
-        anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], people["diana"].me))
+        anna.decide(
+            lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], people["diana"].me)
+        )
     people.later(HOUR // 6)
     assert "transfer_declined" in anna.notices()
     anna.receive(
         bob.me, group_id, "pkt_lateyes0000", "coordinator_transfer_response",
         {"in_reply_to": offered.packet_id, "accepted": True},
     )  # fmt: skip
-    assert anna.book.groups[group_id].coordinator == anna.me
+    assert anna.book.part(GroupTables).groups[group_id].coordinator == anna.me
     assert anna.thread(group_id).is_open
 
 
@@ -391,11 +393,14 @@ def test_a_coordinator_that_proposes_before_its_offer_is_answered_keeps_its_role
     anna, bob, charlie = (people[one] for one in ("anna", "bob", "charlie"))
     people.cut.add(charlie.me)
     group_id = people.ask()
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     offered = anna.out.pop()
     bob.receive(anna.me, offered.thread_id, offered.packet_id, offered.type, offered.fields)
     accepted = bob.out.pop()
-    assert (accepted.fields["accepted"], bob.book.groups[group_id].offered_to) == (True, bob.me)
+    assert (accepted.fields["accepted"], bob.book.part(GroupTables).groups[group_id].offered_to) == (
+        True,
+        bob.me,
+    )
     # Bob's yes is still on its way when they go on without Charlie, and a proposal stands.
     people.cut.clear()
     anna.decide(lambda ws: grouping.leave(ws, ws.thread(group_id), [charlie.me], LEFT_OUT))
@@ -403,8 +408,11 @@ def test_a_coordinator_that_proposes_before_its_offer_is_answered_keeps_its_role
     assert anna.state(group_id) == "PROPOSED"
     anna.receive(bob.me, accepted.thread_id, accepted.packet_id, accepted.type, accepted.fields)
     people.settle()
-    assert {one.book.groups[group_id].coordinator for one in (anna, bob)} == {anna.me}
-    assert (anna.book.groups[group_id].offered_to, bob.book.groups[group_id].offered_to) == ("", "")
+    assert {one.book.part(GroupTables).groups[group_id].coordinator for one in (anna, bob)} == {anna.me}
+    assert (
+        anna.book.part(GroupTables).groups[group_id].offered_to,
+        bob.book.part(GroupTables).groups[group_id].offered_to,
+    ) == ("", "")
     assert "transfer_declined" in anna.notices()
     people.confirm("anna", "bob")
     assert own_thread(anna, group_id).state == own_thread(bob, group_id).state == "COMPLETED"
@@ -417,10 +425,14 @@ def test_the_role_goes_to_nobody_but_another_participant(to):
     group_id = people.ask()
     address = f"agent:{to}@relay.example"
     with pytest.raises(Refused):
-        people["anna"].decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], address))
+        people["anna"].decide(
+            lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], address)
+        )
     with pytest.raises(Refused):
         people["bob"].decide(
-            lambda ws: transferring.offer(ws, ws.book.groups[group_id], people["charlie"].me)
+            lambda ws: transferring.offer(
+                ws, ws.book.part(GroupTables).groups[group_id], people["charlie"].me
+            )
         )
 
 
@@ -433,15 +445,15 @@ def test_the_role_can_be_offered_to_those_who_are_shown_and_to_nobody_else():
     group_id = people.ask()
 
     def takers(desk):
-        return desk.decide(lambda ws: transferring.takers(ws, ws.book.groups[group_id]))
+        return desk.decide(lambda ws: transferring.takers(ws, ws.book.part(GroupTables).groups[group_id]))
 
     assert takers(anna) == [bob.me, charlie.me]
     assert takers(charlie) == []
     anna.peers[charlie.me] = Peer(charlie.me, frozenset(), heard=True)
     assert takers(anna) == [bob.me], "an agent that knows no groups"
     with pytest.raises(Refused, match="knows no groups"):
-        anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], charlie.me))
-    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+        anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], charlie.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.part(GroupTables).groups[group_id], bob.me))
     assert takers(anna) == [], "it is offered already"
 
 
@@ -457,7 +469,7 @@ def test_what_one_needs_to_eat_shapes_the_proposal_and_nobody_learns_whose_it_is
     )
     group_id = people.ask("dinner on Friday evening")
     anna, bob = people["anna"], people["bob"]
-    assert "gluten" in json.dumps(anna.value(anna.book.groups[group_id].overlap))
+    assert "gluten" in json.dumps(anna.value(anna.book.part(GroupTables).groups[group_id].overlap))
     said = everything_sent(people, bob)
     assert "gluten" not in said
     assert "Marker" not in said

@@ -9,6 +9,7 @@ import json
 import pytest
 
 from tacit.a2acp.consent.tiers import Tier
+from tacit.agent.guests.fold import GuestTables
 from tacit.agent.shell.io import calls
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
@@ -26,7 +27,7 @@ TEXT = "Dinner on Friday at 7pm at Mario's?"
 async def test_grandma_confirms_the_result_is_text_and_entry_and_nothing_is_remembered(tmp_path):
     async with host(tmp_path) as (relay, agent):
         book = agent.journal.book
-        before = [dict(getattr(book, name)) for name in ("tallies", "approvals", "completions", "hints")]
+        before = [dict(book.by_name()[name]) for name in ("tallies", "approvals", "completions", "hints")]
         asked = await agent.guest_ask("Grandma", TEXT, signed="Anna")
         assert asked["state"] == "open"
         assert asked["link"].startswith(f"{relay.url}/g/{asked['guest_id']}#")
@@ -49,7 +50,7 @@ async def test_grandma_confirms_the_result_is_text_and_entry_and_nothing_is_reme
         assert "DTSTART:20260327T190000Z" in result["ics"]
         # No memory, no trust, no promotion; no contact, no thread, nothing under way, nothing in a calendar.
         assert [
-            dict(getattr(book, name)) for name in ("tallies", "approvals", "completions", "hints")
+            dict(book.by_name()[name]) for name in ("tallies", "approvals", "completions", "hints")
         ] == before
         assert not list(book.threads)
         assert not list(book.acting)
@@ -76,8 +77,10 @@ async def test_a_forwarded_link_is_revoked_the_owner_saw_the_stranger_and_it_cou
         # Nobody opens it or answers any more, and the key is gone here too.
         assert (await stranger.post("question"))[0] == 404
         assert (await stranger.answer("confirm"))[0] == 404
-        assert agent.vault.value(agent.journal.book.guests[asked["guest_id"]].secret) is None
-        assert asked["guest_id"] not in agent.journal.book.open_guests
+        assert (
+            agent.vault.value(agent.journal.book.part(GuestTables).guests[asked["guest_id"]].secret) is None
+        )
+        assert asked["guest_id"] not in agent.journal.book.part(GuestTables).open_guests
         # What the agent has, the relay has no longer.
         kept = "SELECT count(*) FROM guest_answers WHERE sealed<>x''"
         assert relay.mailboxes.store.reader.execute(kept).get == 0
@@ -233,7 +236,9 @@ async def test_a_running_agent_hears_of_an_answer_and_takes_it_by_itself(tmp_pat
             async with asyncio.timeout(PATIENCE):
                 while (await follower.next()).get("guest_id") != asked["guest_id"]:
                     pass
-        await until(lambda: agent.journal.book.guests[asked["guest_id"]].counted is not None)
+        await until(
+            lambda: agent.journal.book.part(GuestTables).guests[asked["guest_id"]].counted is not None
+        )
         stopped.set()
         await running
 
@@ -253,7 +258,7 @@ async def test_a_relay_that_hands_out_an_answer_twice_gives_nobody_a_second_voic
         found = await agent.guest(asked["guest_id"])
         assert [one["choice"] for one in found["answers"]] == ["confirm", "decline"]
         assert found["counts"] == "decline"
-        assert agent.journal.book.guests[asked["guest_id"]].number == 3
+        assert agent.journal.book.part(GuestTables).guests[asked["guest_id"]].number == 3
 
 
 @pytest.mark.spec("A2ACP-277")
@@ -264,7 +269,7 @@ async def test_after_its_days_a_link_is_over_and_its_last_answers_are_here(tmp_p
         relay.clock.ahead += DAY
         found = await agent.guest(asked["guest_id"])
         assert (found["state"], found["counts"], found["link"]) == ("over", "confirm", None)
-        assert asked["guest_id"] not in agent.journal.book.open_guests
+        assert asked["guest_id"] not in agent.journal.book.part(GuestTables).open_guests
         for days in (0, 8):
             with pytest.raises(Refused):
                 await agent.guest_ask("Grandma", TEXT, days=days)

@@ -8,6 +8,7 @@ import pytest
 
 from tacit.agent.guests import hearing, inviting
 from tacit.agent.guests.answers import GuestReply
+from tacit.agent.guests.fold import GuestTables
 from tacit.base.errors import Refused
 from tests.agent.groups.circle import FRIDAY, circle, own_thread
 
@@ -36,7 +37,9 @@ def three(**how):
 def test_a_guests_yes_meets_the_quorum_once_and_nothing_is_done_for_the_guest():
     people, group_id = three(quorum=3)
     asked(people, group_id)
-    question = hearing.question_of(people["anna"].workspace(), people["anna"].book.guests[GUEST])
+    question = hearing.question_of(
+        people["anna"].workspace(), people["anna"].book.part(GuestTables).guests[GUEST]
+    )
     assert question["proposal"]["when"].startswith("Friday 27 March 2026")
     assert "BEGIN:VEVENT" in question["ics"]
     people.confirm("anna", "bob")
@@ -108,7 +111,7 @@ def test_a_link_that_nobody_had_is_over_once_it_is_taken_back(kept, ended):
     if kept:
         anna.decide(lambda ws: hearing.kept(ws, GUEST))
     anna.decide(lambda ws: hearing.revoked(ws, GUEST))
-    guest = anna.book.guests[GUEST]
+    guest = anna.book.part(GuestTables).guests[GUEST]
     assert (guest.revoked, guest.ended) == (True, ended)
     said = len(anna.log)
     anna.decide(lambda ws: hearing.revoked(ws, GUEST))

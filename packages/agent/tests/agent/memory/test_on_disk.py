@@ -15,6 +15,7 @@ from tacit.a2acp.post.io.post import Post
 from tacit.agent.consent.answering import Answer
 from tacit.agent.contacts.io import people
 from tacit.agent.kernel.io.journal import FOLDER
+from tacit.agent.memory.acquaintance import AcquaintanceTables
 from tacit.agent.memory.io import erasing
 from tacit.agent.scheduling.io.outside import OWN_CALENDAR
 from tacit.agent.shell.io import carrying
@@ -122,8 +123,8 @@ async def test_one_value_is_seen_corrected_and_forgotten_in_every_byte_of_the_fo
     assert upkeep.fingerprint(folder / FOLDER) == prints
     async with Agent(folder, clock=both.relay.clock) as again:
         assert (await again.memory())["memory"] == []
-        assert again.journal.book.acquaintances.get(ben.me) is None or not (
-            again.journal.book.acquaintances[ben.me].count
+        assert again.journal.book.part(AcquaintanceTables).acquaintances.get(ben.me) is None or not (
+            again.journal.book.part(AcquaintanceTables).acquaintances[ben.me].count
         )
     # The terminal says the same.
     other = tmp_path / "ben"
@@ -174,7 +175,7 @@ async def test_a_blocked_contact_is_gone_from_every_byte_and_its_key_has_to_be_t
         for mark in (b"BENMARK", b"PLACEMARK", key):
             assert mark not in every_byte(folder), mark
         assert (await anna.memory())["memory"] == []
-        assert anna.journal.book.acquaintances.get(who) is None
+        assert anna.journal.book.part(AcquaintanceTables).acquaintances.get(who) is None
         assert (await anna.permissions())["overrides"] == {}
         assert purging.due(anna.post.store) == []
         live = tables(anna)
@@ -226,7 +227,7 @@ async def test_a_purge_that_a_full_disk_broke_off_is_done_at_the_next_start_befo
             disk.full, disk.writes_left = False, -1
         async with Agent(tried, clock=both.relay.clock, vfs=disk.name) as again:
             assert purging.due(again.post.store) == []
-            assert again.journal.book.acquaintances.get(who) is None
+            assert again.journal.book.part(AcquaintanceTables).acquaintances.get(who) is None
             assert b"BENMARK" not in every_byte(tried), writes
             assert set((await purge_rows(again, who)).values()) == {0}
         if came_through:
@@ -299,6 +300,6 @@ async def test_killed_at_any_step_of_a_purge_or_of_forgetting_the_next_start_or_
         async with Agent(tmp_path / name, clock=both.relay.clock) as again:
             assert purging.due(again.post.store) == []
             assert b"BENMARK" not in every_byte(tmp_path / name), name
-            assert again.journal.book.acquaintances.get(who) is None
+            assert again.journal.book.part(AcquaintanceTables).acquaintances.get(who) is None
             assert set((await purge_rows(again, who)).values()) == {0}
         assert ledger(tmp_path / name, "verify")["sound"]

@@ -12,7 +12,7 @@ from tacit.agent.brain import layers, port
 from tacit.agent.brain.scenes import scene_of
 from tacit.agent.kernel.workspace import Peer
 from tacit.agent.memory import relationship, remembering
-from tacit.agent.memory.acquaintance import Acquaintance
+from tacit.agent.memory.acquaintance import Acquaintance, AcquaintanceTables
 from tacit.agent.memory.record import record_of
 from tacit.agent.memory.records import CORRECTED
 from tacit.agent.memory.relationship import Known, Relationship, recalled
@@ -89,7 +89,7 @@ def test_the_record_after_fourteen_dinners():
     book, peer = both.anna.book, both.ben.me
     override = Override(label="Ben, close friend", promote_to_always_share=("dietary",))
     found = record_of(
-        peer, book.acquaintances[peer], recalled(both.anna.value, peer), override,
+        peer, book.part(AcquaintanceTables).acquaintances[peer], recalled(both.anna.value, peer), override,
         {"scheduling": book.completions[peer, "scheduling"]}, both.anna.now, flagged=False,
     )  # fmt: skip
     assert found["agent"] == peer
@@ -216,7 +216,7 @@ def test_poison_from_ben_himself_moves_no_tier_and_no_choice_and_shows_where_it_
     assert "carl" not in json.dumps(msgspec.to_builtins(found))
     for name in ("dietary", "budget_range", "time_windows", "health_info"):
         assert tier(anna.policy, name, peer) is tier(DEFAULT, name, peer)
-    assert anna.book.acquaintances[peer].completed == 0
+    assert anna.book.part(AcquaintanceTables).acquaintances[peer].completed == 0
     # To a model it is a quotation on one line; our own titles stand once.
     text = prompt(anna, peer)
     assert text.count("\nLAYER 3") == 1
@@ -250,7 +250,7 @@ def test_a_thread_that_becomes_several_is_counted_by_what_it_became():
     goals = [both.anna.goal("lunch on Thursday"), both.anna.goal("dinner on Friday")]
     both.anna.decide(lambda ws: asking.fork(ws, begun, goals))
     assert both.anna.state(begun) == "COMPLETED"
-    assert both.anna.book.acquaintances.get(both.ben.me, Acquaintance()).count == 0
+    assert both.anna.book.part(AcquaintanceTables).acquaintances.get(both.ben.me, Acquaintance()).count == 0
 
 
 def test_what_is_known_from_two_desks_is_no_more_than_what_was_told():

@@ -22,6 +22,7 @@ from tacit.agent.brain.rules import Rules
 from tacit.agent.brain.scenes import scene_of
 from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
+from tacit.agent.features import FOLD
 from tacit.agent.kernel import fold, records
 from tacit.agent.kernel.workspace import Peer, Workspace, absorb, layered
 from tacit.agent.memory import remembering
@@ -100,7 +101,7 @@ class Desk:
         self.unclear: tuple[str, ...] = ()
         """What the calendars have that is not understood, in the owner's words."""
         self.own = {"timezone": zone, "dietary": f"{name} eats no meat"} if profile is None else dict(profile)
-        self.book = fold.Book()
+        self.book = FOLD.book()
         self.contents: dict[str, bytes] = {}
         self.log: list[records.Record] = []
         self._dated: list[tuple[records.Record, Moment]] = []
@@ -178,7 +179,7 @@ class Desk:
 
     def restarted(self) -> None:
         """What a restart leaves: the state that the records give."""
-        fresh = fold.Book()
+        fresh = FOLD.book()
         for record, at in self._dated:
             fold.apply(fresh, record, at)
         fresh.unposted.clear()

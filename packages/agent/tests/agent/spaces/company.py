@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 
 from tacit.agent import Agent
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.base.moment import parse_rfc3339
 from tacit.wire.version import SHARED_CONTEXT_SPACES
 from tests.agent.arrangements import MONDAY, Pair, registered
@@ -40,10 +41,10 @@ class Company(Pair):
         space_id = asked["thread_id"]
         await self.until(
             lambda: all(
-                agent.me in one.journal.book.spaces[space_id].present()
+                agent.me in one.journal.book.part(SpaceTables).spaces[space_id].present()
                 for one in self.agents
-                if space_id in one.journal.book.spaces
-                and one.journal.book.spaces[space_id].status == "joined"
+                if space_id in one.journal.book.part(SpaceTables).spaces
+                and one.journal.book.part(SpaceTables).spaces[space_id].status == "joined"
             )
         )
         return space_id

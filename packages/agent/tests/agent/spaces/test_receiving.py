@@ -15,6 +15,7 @@ from tacit.agent.spaces import receiving as space_receiving
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces import sending as out
 from tacit.agent.spaces.fields import LONGEST_TITLE, MOST_MEMBERS
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.agent.spaces.levels import FULL_WRITE, READ_ALL, WRITE_OWN
 from tacit.agent.spaces.state import ALL, HOUR, INVITED, JOINED, LEFT, Member
 from tacit.base.moment import SECOND, Moment, rfc3339
@@ -70,7 +71,7 @@ class Replica(Desk):
 
     @property
     def space(self) -> Any:
-        return self.book.spaces[SPACE]
+        return self.book.part(SpaceTables).spaces[SPACE]
 
     def told(self, peer: str) -> list[dict[str, Any]]:
         """What was sent to a member."""
@@ -158,7 +159,7 @@ def test_who_is_taken_out_is_out_and_hears_it_whoever_else_is_listed(last: str) 
     assert anna.take(last, members=listed, changes=[anna.change()]) == []
     assert anna.space.status == LEFT
     assert anna.notices() == ["space_removed"]
-    assert anna.book.space_cells == {}
+    assert anna.book.part(SpaceTables).space_cells == {}
     assert anna.take(last, changes=[anna.change()]) == ["space_outsider"]
 
 
@@ -261,7 +262,7 @@ def test_an_invitation_is_a_question_that_says_who_is_there_and_what_one_could_w
         "space_id": "spc_porto", "space": "Porto", "members": [BEN, CARL], "level": WRITE_OWN,
         "choices": ["confirm", "refuse"],
     }  # fmt: skip
-    space = anna.book.spaces["spc_porto"]
+    space = anna.book.part(SpaceTables).spaces["spc_porto"]
     assert space.status == INVITED
     assert space.members == {
         BEN: Member(FULL_WRITE, 0, JOINED), CARL: Member(WRITE_OWN, 0, JOINED),
@@ -347,7 +348,7 @@ def test_one_bad_change_does_not_cost_its_packet_the_others(more: dict[str, Any]
     anna = Replica()
     changes = [anna.change() | more, anna.change("when", "May")]
     assert anna.take(BEN, changes=changes) == ([] if taken else ["space_field"])
-    assert len(anna.book.space_cells) == 1 + taken
+    assert len(anna.book.part(SpaceTables).space_cells) == 1 + taken
     assert anna.holds("when") == "May"
 
 
@@ -356,7 +357,7 @@ def test_one_bad_change_does_not_cost_its_packet_the_others(more: dict[str, Any]
 def test_a_mark_is_kept_as_it_came_unless_it_is_longer_than_any(length: int, *, kept: bool) -> None:
     anna = Replica()
     anna.take(BEN, changes=[anna.change(mark="m" * length)])
-    (cell,) = anna.book.space_cells.values()
+    (cell,) = anna.book.part(SpaceTables).space_cells.values()
     assert cell.mark == ("m" * length if kept else "")
 
 
@@ -373,7 +374,7 @@ def test_what_breaks_the_merges_rules_is_named_and_what_is_merely_old_is_not() -
     assert anna.take(BEN, changes=[anna.change(v=3, since=ahead)]) == ["space_field"]
     anna.decide(lambda ws: ws.say(said.SpaceMember(SPACE, CARL, Member(READ_ALL, 2, JOINED))))
     assert anna.take(CARL, changes=[anna.change(v=3)]) == ["space_level"]
-    assert [(cell.v, cell.by) for cell in anna.book.space_cells.values()] == [(2, BEN)]
+    assert [(cell.v, cell.by) for cell in anna.book.part(SpaceTables).space_cells.values()] == [(2, BEN)]
 
 
 @pytest.mark.spec("A2ACP-199", "A2ACP-202", "A2ACP-203")
@@ -420,7 +421,7 @@ def test_a_replica_from_before_heals_when_it_hears_what_it_once_refused() -> Non
     assert anna.holds("place") == "Baixa", "Ben had it first, and every replica comes to say so"
     assert anna.notices() == []
     assert anna.take(CARL, changes=[anna.change(v=4, value="Belem", since=rfc3339(at))]) == []
-    assert (SPACE, former) not in anna.book.space_cells
+    assert (SPACE, former) not in anna.book.part(SpaceTables).space_cells
     anna.restarted()
 
 
@@ -514,7 +515,7 @@ def test_our_own_words_come_back_by_their_marks_and_nobody_elses_do() -> None:
         assert anna.take(BEN, returned=[forged]) == ["space_returned"]
     assert anna.holds("place") is None
     assert anna.take(BEN, returned=[back]) == []
-    (cell,) = anna.book.space_cells.values()
+    (cell,) = anna.book.part(SpaceTables).space_cells.values()
     assert (cell.v, cell.by, anna.holds("place")) == (3, anna.me, "Belem")
     assert anna.notices() == [], "an owner knows what it wrote"
     changes = anna.space.changes
@@ -531,7 +532,7 @@ def test_a_comparison_is_answered_once_with_what_is_missing_and_so_often_a_minut
     missing, compared = anna.told(BEN)
     assert [one["field"] for one in missing["changes"]] == ["status"]
     assert (set(compared["field_versions"]), compared["answer"]) == ({"status2"}, True)
-    (cell,) = [one for one in anna.book.space_cells.values() if one.by == anna.me]
+    (cell,) = [one for one in anna.book.part(SpaceTables).space_cells.values() if one.by == anna.me]
     known = {"status": {"v": 1, "at": rfc3339(cell.at), "by": anna.me}}
     assert anna.take(BEN, field_versions=known, answer=True) == []
     assert len(anna.told(BEN)) == 2, "an answer is not answered, and nothing is missing"

@@ -8,9 +8,11 @@ import sys
 
 import pytest
 
-from tacit.agent.kernel.io.journal import FOLDER, JournalEngine
+from tacit.agent.kernel.io.journal import FOLDER
 from tacit.agent.shell.io import calls
+from tacit.agent.shell.io.journal import journal_engine
 from tacit.agent.spaces import sending as space_sending
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
@@ -87,7 +89,9 @@ async def test_who_may_only_read_sees_the_refusal_before_anything_is_sent(tmp_pa
     async with company(tmp_path, "anna", "ben") as (both, anna, ben):
         space_id = await _space(both, anna, ben, status="active")
         await anna.space("level", space_id=space_id, who=ben.me, level="read-all")
-        await both.until(lambda: ben.journal.book.spaces[space_id].members[ben.me].level == "read-all")
+        await both.until(
+            lambda: ben.journal.book.part(SpaceTables).spaces[space_id].members[ben.me].level == "read-all"
+        )
         before = ben.journal.end()
         with pytest.raises(Refused) as refused:
             await ben.space("set", space_id=space_id, field="status", value="mine now")
@@ -103,7 +107,9 @@ async def test_a_field_that_one_of_three_may_not_know_is_asked_about_and_not_wri
     async with company(tmp_path, "anna", "ben", "carl") as (three, anna, ben, carl):
         await anna.permissions("budget", "always", counterpart=ben.me)
         space_id = await _space(three, anna, ben, carl, status="active")
-        assert anna.journal.book.spaces[space_id].members[carl.me].level == "write-own-fields"
+        assert (
+            anna.journal.book.part(SpaceTables).spaces[space_id].members[carl.me].level == "write-own-fields"
+        )
         said = await anna.space("set", space_id=space_id, field="budget", value="40 pounds")
         assert said["status"] == "asked"
         await three.settled()
@@ -308,7 +314,9 @@ async def test_leaving_and_forgetting_erase_every_word_and_the_journal_never_had
         carl.vault.erase()
         assert (await carl.space("list"))["spaces"] == []
         assert b"walrus" not in _bytes(tmp_path / "carl")
-        await three.until(lambda: carl.me not in anna.journal.book.spaces[space_id].present())
+        await three.until(
+            lambda: carl.me not in anna.journal.book.part(SpaceTables).spaces[space_id].present()
+        )
 
 
 def _events(agent):
@@ -332,14 +340,14 @@ async def test_what_was_decided_and_not_posted_leaves_after_a_restart_once(tmp_p
         await anna.space("set", space_id=space_id, field="phase", value="design")
         # Decided, durable, and then the process ends before the post has it.
         await anna.decide(lambda ws: space_sending.publish(ws, space_id))
-        assert anna.journal.book.space_packets
+        assert anna.journal.book.part(SpaceTables).space_packets
         await anna.__aexit__(None, None, None)
         both.agents = (ben,)
         async with opened(both, "anna") as again:
             both.agents = (again, ben)
             await both.sees(ben, space_id, phase="design")
             await both.settled()
-            assert not again.journal.book.space_packets
+            assert not again.journal.book.part(SpaceTables).space_packets
             shown = await again.space("show", space_id=space_id)
             assert shown["field_versions"]["phase"]["v"] == 1
             assert [one["field"] for one in (await ben.space("show", space_id=space_id))["changes"]] == [
@@ -350,7 +358,7 @@ async def test_what_was_decided_and_not_posted_leaves_after_a_restart_once(tmp_p
         # The journal, folded anew, is the same state.
         folder = tmp_path / "anna" / FOLDER
         before = upkeep.fingerprint(folder)
-        upkeep.rebuild(folder, both.relay.clock, SystemEntropy(), AdmissionSettings(), JournalEngine)
+        upkeep.rebuild(folder, both.relay.clock, SystemEntropy(), AdmissionSettings(), journal_engine)
         assert upkeep.fingerprint(folder) == before
 
 
@@ -371,7 +379,9 @@ async def test_a_newcomer_gets_the_fields_that_are_cleared_for_it_and_the_rest_i
         await anna.answer(asked["question_id"], confirm=True)
         await three.sees(carl, space_id, budget="40 pounds")
         await anna.space("level", space_id=space_id, who=carl.me, level="removed")
-        await three.until(lambda: carl.journal.book.spaces[space_id].status == "left")
+        await three.until(lambda: carl.journal.book.part(SpaceTables).spaces[space_id].status == "left")
         assert (await carl.space("list"))["spaces"] == []
         assert "space_removed" in await _notices(carl)
-        await three.until(lambda: carl.me not in ben.journal.book.spaces[space_id].present())
+        await three.until(
+            lambda: carl.me not in ben.journal.book.part(SpaceTables).spaces[space_id].present()
+        )

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from tacit.a2acp.post.settings import HISTORY_DAYS
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 from tests.agent.arrangements import people, share
@@ -24,8 +25,10 @@ async def test_an_invited_owner_is_asked_and_then_both_keep_the_same_document(tm
         assert asked["about"]["level"] == "full-write"
         await anna.space("set", space_id=space_id, field="status", value="active")
         await both.settled()
-        assert ben.journal.book.spaces[space_id].status == "invited"
-        assert not list(ben.journal.book.space_cells), "nothing arrives before the owner's yes"
+        assert ben.journal.book.part(SpaceTables).spaces[space_id].status == "invited"
+        assert not list(ben.journal.book.part(SpaceTables).space_cells), (
+            "nothing arrives before the owner's yes"
+        )
         await ben.answer(asked["question_id"], confirm=True)
         seen = await both.sees(ben, space_id, status="active")
         assert seen["participants"] == sorted([anna.me, ben.me])
@@ -47,7 +50,7 @@ async def test_a_blocked_member_of_somebody_elses_space_is_told_nothing(tmp_path
         await three.joined(ben)
         await anna.space("invite", space_id=space_id, who=carl.me)
         await three.joined(carl)
-        assert carl.journal.book.spaces[space_id].members[ben.me].silent
+        assert carl.journal.book.part(SpaceTables).spaces[space_id].members[ben.me].silent
         await carl.space("set", space_id=space_id, field="notes", value="carl's own")
         await three.sees(anna, space_id, notes="carl's own")
         await three.settled()
@@ -79,7 +82,7 @@ async def test_an_invitation_waits_until_an_agent_that_was_never_heard_says_that
         space_id = made["space_id"]
         assert {one["agent"]: one["status"] for one in made["members"]}[ben.me] == "waiting"
         await both.settled()
-        assert not ben.journal.book.spaces
+        assert not ben.journal.book.part(SpaceTables).spaces
         # The first thing that they arrange brings it along, also when the agent was away in between.
         await anna.ask("call on Friday evening", [ben.me])
         for one in (anna, ben):
@@ -88,7 +91,7 @@ async def test_an_invitation_waits_until_an_agent_that_was_never_heard_says_that
         asked = await both.question(ben, "space_invite")
         await ben.answer(asked["question_id"], confirm=True)
         async with asyncio.timeout(PATIENCE):
-            while ben.me not in anna.journal.book.spaces[space_id].present():
+            while ben.me not in anna.journal.book.part(SpaceTables).spaces[space_id].present():
                 await both.settled()
 
 
@@ -108,7 +111,7 @@ async def test_an_agent_that_keeps_no_spaces_is_invited_into_none_and_the_owner_
                     one.me,
                 )
         await three.settled()
-        known = anna.journal.book.spaces[made["space_id"]].members[ben.me]
+        known = anna.journal.book.part(SpaceTables).spaces[made["space_id"]].members[ben.me]
         assert known.status == "left"
         assert "space_declined" in [one.code for one, _ in anna.journal.records("x.a2acp.noticed")]
         with pytest.raises(Refused, match="not_supported"):

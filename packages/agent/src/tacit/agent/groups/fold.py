@@ -8,20 +8,22 @@ packet of somebody belongs to, as all of them have one id on the wire.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from tacit.agent.groups import records as said
-from tacit.agent.kernel.state import LEG
+from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.records import Began
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from tacit.agent.kernel.book import Book
     from tacit.agent.kernel.records import Record
-    from tacit.agent.kernel.state import Thread
 
 AWAITING: Final = "awaiting_response"
 RECEIVED: Final = "context_received"
@@ -90,14 +92,17 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
 }
 
 
-class Tables(Protocol):
-    """The part of the state that is about groups."""
+ALWAYS_LOADED: Final = frozenset({"outings", "early"})
+
+
+@dataclass(slots=True)
+class GroupTables:
+    """The groups' part of the state."""
 
     groups: MutableMapping[str, Group]
     legs: MutableMapping[tuple[str, str], str]
     outings: MutableMapping[str, Outing]
     early: MutableMapping[str, Early]
-    due: MutableMapping[str, Moment]
 
 
 def thread_of(legs: MutableMapping[tuple[str, str], str], wire: str, peer: str) -> str:
@@ -115,14 +120,13 @@ def offer_of(name: str) -> str:
     return name.removeprefix("offer:") if name.startswith("offer:") else ""
 
 
-def begun(tables: Tables, thread_id: str, group_id: str, peer: str) -> None:
-    """A thread of a group has begun: what comes from its counterpart belongs to it."""
-    tables.legs[group_id, peer] = thread_id
-
-
-def apply(tables: Tables, record: Record, at: Moment) -> None:
+def apply(book: Book, record: Record, at: Moment) -> None:
     """Move the groups past one record."""
+    tables = book.part(GroupTables)
     match record:
+        case Began() if record.group:
+            # What comes from its counterpart belongs to this thread of the group.
+            tables.legs[record.group, record.peer] = record.thread_id
         case said.Grouped():
             tables.groups[record.group_id] = Group(
                 record.group_id,
@@ -135,7 +139,7 @@ def apply(tables: Tables, record: Record, at: Moment) -> None:
                 record.parent,
             )
         case said.Regrouped():
-            _change(tables, record)
+            _change(tables, book.due, record)
         case said.Met():
             known = tables.groups.get(record.group_id)
             there = tuple(one for one in known.members if one not in record.missing) if known else ()
@@ -151,7 +155,7 @@ def apply(tables: Tables, record: Record, at: Moment) -> None:
             return
 
 
-def _change(tables: Tables, record: said.Regrouped) -> None:
+def _change(tables: GroupTables, due: MutableMapping[str, Moment], record: said.Regrouped) -> None:
     group = tables.groups[record.group_id]
     named = {name: getattr(record, name) for name in record.__struct_fields__}
     changes = {name: value for name, value in named.items() if value is not msgspec.UNSET}
@@ -159,11 +163,9 @@ def _change(tables: Tables, record: said.Regrouped) -> None:
     tables.groups[record.group_id] = after
     name = due_name(record.group_id)
     if after.offered_to and after.offered_until is not None:
-        tables.due[name] = after.offered_until
+        due[name] = after.offered_until
     else:
-        tables.due.pop(name, None)
+        due.pop(name, None)
 
 
-def follows_hub(thread: Thread) -> bool:
-    """Whether a thread has no slot and no action of its own: its hub has them."""
-    return thread.role == LEG
+PART: Final = Part(said.KINDS, apply, GroupTables, TABLES, ALWAYS_LOADED)

@@ -39,7 +39,7 @@ from tacit.agent.groups import (
     vouching,
 )
 from tacit.agent.groups import records as group_records
-from tacit.agent.groups.fold import AWAITING, LEFT_OUT, RECEIVED, WITHDRAWN
+from tacit.agent.groups.fold import AWAITING, LEFT_OUT, RECEIVED, WITHDRAWN, GroupTables
 from tacit.agent.groups.members import (
     SIGNATURES,
     fanout_id,
@@ -108,7 +108,7 @@ def begin(
     if vouching.doubled(members, keys_of(ws, members)):
         raise Refused("bad_group", "two addresses have one key", row="A2ACP-174")
     way = confirmation.chosen(members, quorum=quorum, in_order=in_order)
-    if parent and parent not in ws.book.groups:
+    if parent and parent not in ws.book.part(GroupTables).groups:
         raise Refused("unknown_thread", "this agent has no such group", row="A2ACP-165")
     urgent = urgent or goal.urgency == "urgent"
     group_id = thread_id or packet.identifier("thr_", ws.draw(17))
@@ -250,7 +250,7 @@ def _wished(ws: Workspace, view: View, spans: tuple[Span, ...]) -> tuple[Span, .
 
 def left_out_last(ws: Workspace) -> frozenset[str]:
     """Who could not be there their last time: of equal choices one that leaves out somebody else is taken."""
-    newest = sorted(ws.book.outings.values(), key=lambda one: one.at, reverse=True)
+    newest = sorted(ws.book.part(GroupTables).outings.values(), key=lambda one: one.at, reverse=True)
     return fairness.left_out_last((one.there, one.missing) for one in newest)
 
 

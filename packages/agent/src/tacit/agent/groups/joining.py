@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.agent.consent import sending
 from tacit.agent.groups import membership
 from tacit.agent.groups import records as group_records
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.groups.members import compared, group_of, regroup
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import LEG, MEMBER
@@ -93,7 +94,7 @@ def is_our_list(ws: Workspace, thread: Thread, fields: Fields) -> bool:
 
 def begins_anew(ws: Workspace, thread: Thread, peer: str, kind: str) -> bool:
     """Whether a packet is the first of somebody who coordinates now, where another did before."""
-    group = ws.book.groups.get(thread.group) if thread.group else None
+    group = ws.book.part(GroupTables).groups.get(thread.group) if thread.group else None
     if group is None or group.coordinator != peer or kind != "context":
         return False
     return thread.peer != peer or (thread.role == LEG and not thread.is_open)
@@ -109,8 +110,8 @@ def new_name(ws: Workspace, wire: str, peer: str) -> str:
 
 def stranger(ws: Workspace, thread: Thread, peer: str, packet_id: str, kind: str, ready: int) -> None:
     """A packet of somebody whose thread this is not."""
-    group = ws.book.groups.get(thread.group) if thread.role == MEMBER else None
-    waiting = [one for one in ws.book.early.values() if one.peer == peer]
+    group = ws.book.part(GroupTables).groups.get(thread.group) if thread.role == MEMBER else None
+    waiting = [one for one in ws.book.part(GroupTables).early.values() if one.peer == peer]
     if group is not None and peer in group.members and kind == "context" and len(waiting) < MOST_EARLY:
         ws.say(group_records.CameEarly(group.group_id, peer, packet_id, kind, ready))
         return

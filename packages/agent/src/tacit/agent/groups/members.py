@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.a2acp.consent import onward
 from tacit.a2acp.packets import packet
 from tacit.agent.groups import membership, vouching
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.groups.records import Regrouped
 from tacit.agent.kernel.state import HUB, LEG, MEMBER, THEM, US
 
@@ -31,7 +32,7 @@ SIGNATURES: Final = "participants_signatures"
 
 def members_of(ws: Workspace, thread: Thread) -> frozenset[str]:
     """Whom a thread is with, ourselves among them: no news to any of them."""
-    group = ws.book.groups.get(thread.group) if thread.group else None
+    group = ws.book.part(GroupTables).groups.get(thread.group) if thread.group else None
     return frozenset({ws.me, thread.peer, *(group.members if group is not None else ())})
 
 
@@ -45,17 +46,17 @@ def policy_in(ws: Workspace, thread: Thread) -> Policy:
 
 def group_of(ws: Workspace, thread: Thread) -> Group:
     """The group that a thread belongs to."""
-    return ws.book.groups[thread.group]
+    return ws.book.part(GroupTables).groups[thread.group]
 
 
 def hub_of(ws: Workspace, thread: Thread) -> Thread:
     """The coordinator's own thread of a group."""
-    return ws.thread(ws.book.legs[thread.group, ws.me])
+    return ws.thread(ws.book.part(GroupTables).legs[thread.group, ws.me])
 
 
 def leg_of(ws: Workspace, group: Group, member: str) -> Thread | None:
     """The thread with one participant of a group that we coordinate; None when there is none."""
-    name = ws.book.legs.get((group.group_id, member))
+    name = ws.book.part(GroupTables).legs.get((group.group_id, member))
     found = ws.book.threads.get(name) if name is not None else None
     return found if found is not None and found.role == LEG else None
 
@@ -77,7 +78,7 @@ def regroup(ws: Workspace, group: Group, **changes: Any) -> Group:
     new = {name: value for name, value in changes.items() if getattr(group, name) != value}
     if new:
         ws.say(Regrouped(group.group_id, **new))
-    return ws.book.groups[group.group_id]
+    return ws.book.part(GroupTables).groups[group.group_id]
 
 
 def told_in(group: Group) -> vouching.ToldList:
@@ -111,7 +112,7 @@ def compared(ws: Workspace, thread: Thread, fields: Fields) -> vouching.Compared
 
 def list_shown(ws: Workspace, thread: Thread) -> Fields:
     """What a checkpoint in a group says of its people; nothing where there is no group."""
-    group = ws.book.groups.get(thread.group) if thread.group else None
+    group = ws.book.part(GroupTables).groups.get(thread.group) if thread.group else None
     if group is None:
         return {}
     shown: Fields = {

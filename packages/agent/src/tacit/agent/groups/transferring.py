@@ -26,6 +26,7 @@ from tacit.agent.brain import occasions
 from tacit.agent.consent import sending
 from tacit.agent.groups import confirmation, grouping
 from tacit.agent.groups import records as group_records
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.groups.members import group_of, hub_of, leg_of, legs_of, open_legs, regroup
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import LEG, MEMBER
@@ -101,14 +102,14 @@ def _transfer(ws: Workspace, group: Group, to: str, reason: str) -> Fields:
 
 def lapsed(ws: Workspace, group_id: str) -> None:
     """Nobody answered within ten minutes: that is a no (A2ACP-184)."""
-    group = ws.book.groups[group_id]
+    group = ws.book.part(GroupTables).groups[group_id]
     if group.offered_to and group.offered_until is not None and group.offered_until <= ws.now:
         _stays(ws, group)
 
 
 def _stays(ws: Workspace, group: Group) -> None:
     regroup(ws, group, offered_to="", offered_until=None)
-    ws.notice(ws.book.legs[group.group_id, ws.me], "transfer_declined")
+    ws.notice(ws.book.part(GroupTables).legs[group.group_id, ws.me], "transfer_declined")
 
 
 def answered(ws: Workspace, thread: Thread, fields: Fields) -> None:
@@ -169,7 +170,7 @@ def redirect(ws: Workspace, thread: Thread) -> None:
 def told(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
     """The coordinator offers us its role, or says who has it now."""
     to = fields.get("to_coordinator")
-    group = ws.book.groups.get(thread.group)
+    group = ws.book.part(GroupTables).groups.get(thread.group)
     if thread.role != MEMBER or group is None or to not in group.members or to == thread.peer:
         ws.say(records.Violated(thread.thread_id, thread.peer, "bad_transfer"))
         return

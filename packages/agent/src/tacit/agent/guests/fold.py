@@ -7,17 +7,20 @@ no hint; so nothing can be remembered of one or learned.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from tacit.agent.guests import records as guest_records
+from tacit.agent.kernel.book import Part
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from tacit.agent.kernel.book import Book
     from tacit.agent.kernel.records import Record
 
 BY_LINK: Final = "link"
@@ -92,6 +95,15 @@ def voices(
     )
 
 
+@dataclass(slots=True)
+class GuestTables:
+    """The guests' part of the state."""
+
+    guests: MutableMapping[str, Guest]
+    open_guests: MutableMapping[str, Moment]
+    asked_guests: MutableMapping[str, tuple[str, ...]]
+
+
 TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "guests": (str, Guest),
     "open_guests": (str, Moment),
@@ -137,3 +149,12 @@ def apply(
         case _:
             return
     guests[guest.guest_id] = guest
+
+
+def folded(book: Book, record: Record, at: Moment) -> None:
+    """Move the guests' part of the state past a record."""
+    tables = book.part(GuestTables)
+    apply(tables.guests, tables.open_guests, tables.asked_guests, record, at)
+
+
+PART: Final = Part(guest_records.KINDS, folded, GuestTables, TABLES, ALWAYS_LOADED)

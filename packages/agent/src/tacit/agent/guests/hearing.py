@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from tacit.agent.guests import answers
 from tacit.agent.guests import records as guest_records
-from tacit.agent.guests.fold import BY_LINK, BY_OWNER, EXPIRED, REVOKED
+from tacit.agent.guests.fold import BY_LINK, BY_OWNER, EXPIRED, REVOKED, GuestTables
 from tacit.agent.scheduling import concluding
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.strict_json import canonical
@@ -32,7 +32,7 @@ UNREADABLE: Final = "guest_unreadable"
 
 def guest_of(ws: Workspace, guest_id: str) -> Guest:
     """A guest; `Refused` for one that is not ours."""
-    found = ws.book.guests.get(guest_id)
+    found = ws.book.part(GuestTables).guests.get(guest_id)
     if found is None:
         raise Refused("unknown_guest", "this agent has asked no such guest", row="A2ACP-277")
     return found

@@ -26,6 +26,7 @@ from tacit.a2acp.threads.states import State
 from tacit.agent.brain.requests import read
 from tacit.agent.brain.writing import title
 from tacit.agent.groups.confirmation import QUORUM
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.answers import MOST_QUESTIONS
 from tacit.agent.scheduling import proposing
@@ -194,10 +195,10 @@ def _question(
 
 def _hub(ws: Workspace, group_id: str) -> Thread:
     """The coordinator's thread of a group in which a proposal stands that a quorum confirms."""
-    group = ws.book.groups.get(group_id)
+    group = ws.book.part(GroupTables).groups.get(group_id)
     if group is None or group.coordinator != ws.me or group.mode != QUORUM:
         raise Refused("not_for_guests", "a guest counts in a group of yours with a quorum", row="A2ACP-277")
-    hub = ws.thread(ws.book.legs[group_id, ws.me])
+    hub = ws.thread(ws.book.part(GroupTables).legs[group_id, ws.me])
     if hub.state is not State.PROPOSED or hub.proposal is None:
         raise Refused("nothing_stands", "in this group nothing is proposed now", row="A2ACP-277")
     return hub

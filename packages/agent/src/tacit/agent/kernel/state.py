@@ -134,6 +134,11 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.group or self.thread_id
 
     @property
+    def follows_hub(self) -> bool:
+        """Whether it has no slot and no action of its own: its group's hub has them."""
+        return self.role == LEG
+
+    @property
     def is_open(self) -> bool:
         """Whether anything may still happen in it."""
         return self.state not in TERMINAL

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.consent.tiers import Policy
     from tacit.a2acp.packets.packet import Fields
+    from tacit.agent.kernel.book import Book
     from tacit.base.moment import Moment
 
 K = TypeVar("K")
@@ -133,22 +134,22 @@ class Layer(MutableMapping[K, V], Generic[K, V]):
         self.changes.clear()
 
 
-def layered(book: fold.Book) -> fold.Book:
+def layered(book: Book) -> Book:
     """A layer over every table of a state."""
-    return fold.Book(**{name: Layer(getattr(book, name)) for name in fold.TABLES})
+    return book.over(Layer)
 
 
-def absorb(layer: fold.Book) -> None:
+def absorb(layer: Book) -> None:
     """Let a layer's changes go down into the state below it."""
-    for name in fold.TABLES:
-        cast("Layer[Any, Any]", getattr(layer, name)).absorb()
+    for table in layer.by_name().values():
+        cast("Layer[Any, Any]", table).absorb()
 
 
 @dataclass(slots=True)
 class Workspace:
     """What one decision has at hand, and what it has added so far."""
 
-    book: fold.Book
+    book: Book
     values: Values
     me: str
     now: Moment

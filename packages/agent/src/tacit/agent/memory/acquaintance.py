@@ -6,16 +6,22 @@ thread, so that it is the same after a restart or a rebuild. No words of anybody
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.a2acp.threads.states import Cause, State
+from tacit.a2acp.threads.states import TERMINAL, Cause, State
+from tacit.agent.kernel import records
+from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.state import HUB
+from tacit.agent.memory import records as memory_records
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from tacit.agent.kernel.book import Book
     from tacit.agent.kernel.state import Approvals
 
 
@@ -31,6 +37,35 @@ class Acquaintance(msgspec.Struct, frozen=True, omit_defaults=True):
     """Proposals that a person turned down."""
     approvals: tuple[str, ...] = ()
     """Fields whose approvals are counted for it."""
+
+
+TABLES: Final[dict[str, tuple[Any, Any]]] = {"acquaintances": (str, Acquaintance)}
+
+
+@dataclass(slots=True)
+class AcquaintanceTables:
+    """Memory's part of the state: counters alone, by counterpart."""
+
+    acquaintances: MutableMapping[str, Acquaintance]
+
+
+def apply(book: Book, record: records.Record, at: Moment) -> None:
+    """Move the counters past one record."""
+    table = book.part(AcquaintanceTables).acquaintances
+    match record:
+        case records.Moved():
+            thread, after = book.threads[record.thread_id], State(record.after)
+            if thread.is_open and after in TERMINAL and thread.role != HUB:
+                ended(table, thread.peer, state=after, before=thread.state, cause=record.cause, at=at)
+        case records.Counted():
+            approval_counted(table, record.peer, record.field)
+        case records.Forgotten():
+            forgotten(table, book.approvals, record.peer)
+        case memory_records.Unlearned():
+            book.uncount(record.peer)
+            unlearned(table, record.peer)
+        case _:
+            return
 
 
 def ended(
@@ -79,3 +114,6 @@ def forgotten(
     known = table.pop(peer, None)
     for field in known.approvals if known is not None else ():
         approvals.pop((field, peer), None)
+
+
+PART: Final = Part(memory_records.KINDS, apply, AcquaintanceTables, TABLES, frozenset())

@@ -21,7 +21,7 @@ from tacit.a2acp.consent.tiers import Tier, canonical, ready, tier
 from tacit.a2acp.threads.states import CATEGORIES, TERMINAL
 from tacit.agent.kernel.state import DECLINED, THEM, US
 from tacit.agent.memory import patterns, relationship
-from tacit.agent.memory.acquaintance import Acquaintance
+from tacit.agent.memory.acquaintance import Acquaintance, AcquaintanceTables
 from tacit.agent.memory.record import day, learned_patterns
 from tacit.agent.memory.records import CONTRADICTED, LEARNED, Remembered
 from tacit.agent.memory.relationship import Episode, Known, Relationship, recalled
@@ -164,7 +164,7 @@ def is_familiar(ws: Workspace, view: View) -> bool:
 def enriching(ws: Workspace, view: View) -> tuple[str, ...]:
     """What a familiar counterpart always asks for and may have anyway (A2ACP-079, A2ACP-080)."""
     peer = view.thread.peer
-    known = ws.book.acquaintances.get(peer, Acquaintance())
+    known = ws.book.part(AcquaintanceTables).acquaintances.get(peer, Acquaintance())
     if known.completed < patterns.FAMILIAR_FROM:
         return ()
     asked = patterns.usually_requests(recalled(ws.read, peer).episodes)

@@ -8,12 +8,23 @@ shown, nor of anybody's words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.a2acp.threads.states import TERMINAL
+from tacit.agent.groups.fold import GroupTables
+from tacit.agent.kernel import records
+from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.state import HUB, LEG
+from tacit.agent.memory.records import Unlearned
+
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
+
+    from tacit.agent.kernel.book import Book
+    from tacit.base.moment import Moment
 
 FIRST_THREAD: Final = "first_thread"
 THIRD_THREAD: Final = "third_thread"
@@ -65,6 +76,42 @@ class Hint(msgspec.Struct, frozen=True, omit_defaults=True):
     seen: bool = False
 
 
+TABLES: Final[dict[str, tuple[Any, Any]]] = {"tallies": (str, Tally), "hints": (str, Hint)}
+
+
+@dataclass(slots=True)
+class HintTables:
+    """The owner's part of the state: how much there was with whom, and the hints that are due."""
+
+    tallies: MutableMapping[str, Tally]
+    hints: MutableMapping[str, Hint]
+
+
+def apply(book: Book, record: records.Record, _at: Moment) -> None:
+    """Move tallies and hints past one record."""
+    tables = book.part(HintTables)
+    match record:
+        case records.Began() if record.role != LEG:
+            # A group is one thing with several people, however many threads it takes.
+            people = record.members or (record.peer,)
+            begun(tables.tallies, tables.hints, record.thread_id, people, project=record.project)
+        case records.Moved():
+            thread = book.threads[record.thread_id]
+            if thread.is_open and record.after in TERMINAL and thread.role != LEG:
+                people = (thread.peer,)
+                if thread.role == HUB:
+                    members = book.part(GroupTables).groups[thread.group].members
+                    people = tuple(member for member in members if member != thread.peer)
+                ended(tables.tallies, tables.hints, thread.thread_id, people)
+        case records.Hinted():
+            tables.hints[record.hint] = msgspec.structs.replace(tables.hints[record.hint], seen=True)
+        case records.Forgotten() | Unlearned():
+            # Whoever is forgotten is new when they come again.
+            tables.tallies.pop(record.peer, None)
+        case _:
+            return
+
+
 def begun(
     tallies: MutableMapping[str, Tally],
     due: MutableMapping[str, Hint],
@@ -112,3 +159,6 @@ def new_contact(tally: Tally | None, who: str) -> str | None:
         return f"this is the first time with {who}: your agent checks with you more often"
     done = f"{known.ended} of {NEW_UNTIL} things done"
     return f"{who} is still new ({done}): your agent checks with you more often"
+
+
+PART: Final = Part({}, apply, HintTables, TABLES, frozenset({"hints"}))

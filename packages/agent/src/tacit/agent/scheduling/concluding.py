@@ -28,7 +28,7 @@ from tacit.agent.groups import confirmation, grouping, vouching
 from tacit.agent.groups import records as group_records
 from tacit.agent.groups.fold import LEFT_OUT
 from tacit.agent.groups.members import group_of, hub_of, keys_of, legs_of, open_legs, regroup
-from tacit.agent.guests.fold import voices
+from tacit.agent.guests.fold import GuestTables, voices
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import HUB, THEM, US
 from tacit.agent.scheduling import acting, asking, failures, planning, proposing, recalling, responses
@@ -238,7 +238,9 @@ def _standing(ws: Workspace, group: Group, standing: Proposal) -> confirmation.S
     way = grouping.way_of(group)
     if group.mode != confirmation.QUORUM:
         return confirmation.standing(way, group.present, standing.confirmed, group.declined)
-    guests = voices(ws.book.guests, ws.book.asked_guests, standing.packet_id)
+    guests = voices(
+        ws.book.part(GuestTables).guests, ws.book.part(GuestTables).asked_guests, standing.packet_id
+    )
     return confirmation.standing(
         way,
         (*group.present, *guests.asked),

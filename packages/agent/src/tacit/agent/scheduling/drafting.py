@@ -46,6 +46,7 @@ from tacit.agent.consent.consenting import (
     zone_of,
 )
 from tacit.agent.groups import grouping, transferring
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel.state import HUB
 from tacit.agent.scheduling import asking, considering, limits, proposing, recalling
 from tacit.agent.scheduling.goal import INFORMATION, MEETING, Goal, Need
@@ -145,7 +146,7 @@ def begin_group(ws: Workspace, goal: Goal, others: Sequence[str], *, thread_id: 
         own = ws.thread(name)
         if own.role != HUB or not _of_a_program(ws, own):
             continue
-        people = set(ws.book.groups[own.group].members) - {ws.me}
+        people = set(ws.book.part(GroupTables).groups[own.group].members) - {ws.me}
         if people == set(others) and msgspec.convert(ws.read(own.goal), Goal).summary == goal.summary:
             return own.group
     waiting = sum(_of_a_program(ws, ws.thread(name)) for name in list(ws.book.open_threads))
@@ -156,8 +157,8 @@ def begin_group(ws: Workspace, goal: Goal, others: Sequence[str], *, thread_id: 
 
 def hand_over(ws: Workspace, group_id: str, to: str) -> None:
     """Offer the coordinator's role in a group that a program began; others of the owner's are not its own."""
-    group = ws.book.groups.get(group_id)
-    hub = ws.book.threads.get(ws.book.legs.get((group_id, ws.me), ""))
+    group = ws.book.part(GroupTables).groups.get(group_id)
+    hub = ws.book.threads.get(ws.book.part(GroupTables).legs.get((group_id, ws.me), ""))
     if group is None or hub is None:
         raise Refused("unknown_thread", "this agent coordinates no such group", row="A2ACP-173")
     if not _of_a_program(ws, hub):

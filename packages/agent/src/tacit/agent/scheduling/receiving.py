@@ -17,6 +17,7 @@ from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.groups import confirmation, grouping, joining, membership, transferring
 from tacit.agent.groups import fold as groups
 from tacit.agent.groups import records as group_records
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import (
     DECLINED,
@@ -49,7 +50,7 @@ def receive(
         space_receiving.receive(ws, peer=peer, thread_id=thread_id, packet_type=packet_type, fields=fields)
         return
     kind = packet_type if packet_type in schemas.TYPES else "context"
-    wire, thread_id = thread_id, groups.thread_of(ws.book.legs, thread_id, peer)
+    wire, thread_id = thread_id, groups.thread_of(ws.book.part(GroupTables).legs, thread_id, peer)
     thread = ws.book.threads.get(thread_id)
     if thread is not None and joining.begins_anew(ws, thread, peer, kind):
         thread, thread_id = None, joining.new_name(ws, wire, peer)
@@ -63,7 +64,9 @@ def receive(
         if kind != "context" or members is None:
             ws.say(records.Violated(wire, peer, "unknown_thread" if members is not None else "bad_list"))
             return
-        if wire in ws.book.groups and not membership.shrunk(ws.book.groups[wire].members, members):
+        if wire in ws.book.part(GroupTables).groups and not membership.shrunk(
+            ws.book.part(GroupTables).groups[wire].members, members
+        ):
             ws.say(records.Violated(wire, peer, "bad_list"))
             return
         thread = _begin(ws, peer, thread_id, fields, members, wire)
@@ -263,7 +266,9 @@ def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -
     if thread.role == MEMBER:
         if not joining.is_our_list(ws, thread, fields):
             return
-        way = confirmation.read(fields.get("confirmation"), tuple(ws.book.groups[thread.group].members))
+        way = confirmation.read(
+            fields.get("confirmation"), tuple(ws.book.part(GroupTables).groups[thread.group].members)
+        )
         # Whoever proposes keeps the coordinator's role, though it offered it to us.
         ws.say(
             group_records.Regrouped(
@@ -291,8 +296,10 @@ def _status(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> N
 
 def _transfer(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
     transferring.told(ws, thread, packet_id, fields)
-    group = ws.book.groups.get(thread.group)
-    for one in [one for one in ws.book.early.values() if group and one.peer == group.coordinator]:
+    group = ws.book.part(GroupTables).groups.get(thread.group)
+    for one in [
+        one for one in ws.book.part(GroupTables).early.values() if group and one.peer == group.coordinator
+    ]:
         # It was quicker than the word that makes it the coordinator.
         ws.say(group_records.TakenUp(one.packet_id))
         said = ws.values.packet(one.peer, one.packet_id, THEM)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.groups import fold as groups
 from tacit.agent.groups import grouping, transferring
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel import records, timers
 from tacit.agent.kernel.state import HUB, LEG
 from tacit.agent.scheduling import acting, concluding, proposing
@@ -42,7 +43,7 @@ def tick(ws: Workspace) -> int:
         thread = ws.book.threads.get(name)
         if thread is not None:
             _moved(ws, thread)
-        elif (group_id := groups.offer_of(name)) in ws.book.groups:
+        elif (group_id := groups.offer_of(name)) in ws.book.part(GroupTables).groups:
             transferring.lapsed(ws, group_id)
     return len(names)
 

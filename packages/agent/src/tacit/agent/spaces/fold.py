@@ -5,17 +5,21 @@ Nothing is decided here: which version stands was decided before its record was 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from tacit.agent.kernel.book import Part
+from tacit.agent.kernel.records import Posted
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces.state import HOUR, LEFT, Cell, Leaving, Member, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableMapping
 
+    from tacit.agent.kernel.book import Book
     from tacit.agent.kernel.records import Record
     from tacit.base.moment import Moment
 
@@ -25,6 +29,15 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "space_packets": (str, Leaving),
 }
 """Each table with the types of its keys and values; all of them are gone through."""
+
+
+@dataclass(slots=True)
+class SpaceTables:
+    """The spaces' part of the state."""
+
+    spaces: MutableMapping[str, Space]
+    space_cells: MutableMapping[tuple[str, str], Cell]
+    space_packets: MutableMapping[str, Leaving]
 
 
 def apply(
@@ -60,6 +73,8 @@ def apply(
             _owner(spaces, record)
         case said.SpaceSent():
             leaving[record.packet_id] = Leaving(record.peer, record.type, record.thread_id, at, record.mac)
+        case Posted():
+            leaving.pop(record.packet_id, None)
         case _:
             return
 
@@ -121,3 +136,12 @@ def _entry(spaces: MutableMapping[str, Space], space_id: str, entry: int) -> Non
 def _drop(cells: MutableMapping[tuple[str, str], Cell], space_id: str, keys: Iterable[str]) -> None:
     for key in keys:
         cells.pop((space_id, key), None)
+
+
+def folded(book: Book, record: Record, at: Moment) -> None:
+    """Move the spaces' part of the state past a record."""
+    tables = book.part(SpaceTables)
+    apply(tables.spaces, tables.space_cells, tables.space_packets, record, at)
+
+
+PART: Final = Part(said.KINDS, folded, SpaceTables, TABLES, frozenset(TABLES))

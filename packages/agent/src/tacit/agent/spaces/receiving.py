@@ -17,6 +17,7 @@ from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces import sending as out
 from tacit.agent.spaces.fields import LONGEST_TITLE, MOST_FIELDS, MOST_MEMBERS, is_path, is_value
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.agent.spaces.levels import FULL_WRITE
 from tacit.agent.spaces.notify import is_meaningful
 from tacit.agent.spaces.state import HOUR, INVITED, JOINED, LEFT, WAITING, Cell, Member, Space
@@ -63,11 +64,9 @@ def _invite(ws: Workspace, peer: str, about: Fields, level: str) -> None:
     space_id = str(about["space_id"])
     participants = [str(one) for one in cast("list[Any]", about["participants"])]
     created = parse_rfc3339(str(about["created"]))
-    known = ws.book.spaces.get(space_id)
-    waiting = sum(
-        1 for one in map(ws.book.spaces.get, list(ws.book.spaces)) if one is not None
-        and one.creator == peer and one.status == INVITED
-    )  # fmt: skip
+    known = ws.book.part(SpaceTables).spaces.get(space_id)
+    spaces = ws.book.part(SpaceTables).spaces
+    waiting = sum(spaces[name].creator == peer and spaces[name].status == INVITED for name in list(spaces))
     fits = (
         about["creator"] == peer
         and peer in participants
@@ -98,7 +97,7 @@ def _invite(ws: Workspace, peer: str, about: Fields, level: str) -> None:
 
 
 def _response(ws: Workspace, peer: str, space_id: str, *, accepted: bool) -> None:
-    space = ws.book.spaces.get(space_id)
+    space = ws.book.part(SpaceTables).spaces.get(space_id)
     known = space.members.get(peer) if space is not None else None
     if space is None or space.creator != ws.me or known is None or known.status != INVITED:
         _violated(ws, space_id, peer, "space_response")
@@ -128,7 +127,7 @@ def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, Fields])
         return
     for one, known in sorted(told.items()):
         _one_member(ws, space.space_id, one, known)
-        if ws.book.spaces[space.space_id].status != JOINED:
+        if ws.book.part(SpaceTables).spaces[space.space_id].status != JOINED:
             # The creator has taken us out: whoever else is in it concerns us no more.
             return
 
@@ -181,7 +180,7 @@ def _new_member(ws: Workspace, space_id: str, one: str) -> None:
 
 
 def _update(ws: Workspace, peer: str, space_id: str, fields: Fields) -> None:
-    space = ws.book.spaces.get(space_id)
+    space = ws.book.part(SpaceTables).spaces.get(space_id)
     known = space.members.get(peer) if space is not None else None
     if space is None or space.status != JOINED or known is None or known.status != JOINED:
         _violated(ws, space_id, peer, "space_outsider")
@@ -193,7 +192,7 @@ def _update(ws: Workspace, peer: str, space_id: str, fields: Fields) -> None:
         return
     if isinstance(fields.get("members"), dict):
         _members(ws, space, peer, fields["members"])
-    if ws.book.spaces[space_id].status != JOINED:
+    if ws.book.part(SpaceTables).spaces[space_id].status != JOINED:
         return
     _changes(ws, space_id, peer, cast("list[Any]", fields["changes"]))
     _returned(ws, space_id, peer, cast("list[Any]", fields.get("returned") or []))
@@ -261,7 +260,7 @@ def _keep(ws: Workspace, space: Space, author: str, change: merge.Change, cells:
     before = out.value_of(ws, space_id, change.field)
     cell = out.standing(ws, space_id, cells)
     stands = out.keep_version(ws, space_id, change, author)
-    entry = str(ws.book.spaces[space_id].changes)
+    entry = str(ws.book.part(SpaceTables).spaces[space_id].changes)
     after = out.versions_of(ws, space_id, change.field)
     if cell is not None and cell.by == ws.me and _was_lost(ws, space_id, cell, change, cells, after):
         ws.notice(space_id, "space_lost", entry)

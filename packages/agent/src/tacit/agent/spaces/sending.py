@@ -24,6 +24,7 @@ from tacit.agent.kernel.state import Question
 from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces.fields import MOST_FIELDS
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.agent.spaces.levels import may_write
 from tacit.agent.spaces.state import JOINED, KEPT_CHANGES, Cell, Member, Space
 from tacit.base.errors import Refused
@@ -98,7 +99,7 @@ def mark_of(ws: Workspace, space_id: str, change: Change) -> str:
 
 def space_of(ws: Workspace, space_id: str, *, joined: bool = True) -> Space:
     """A space of ours; `Refused` for one that is none."""
-    found = ws.book.spaces.get(space_id)
+    found = ws.book.part(SpaceTables).spaces.get(space_id)
     if found is None or (joined and found.status != JOINED):
         raise Refused("unknown_space", "this agent keeps no such space", row="A2ACP-197")
     return found
@@ -107,10 +108,12 @@ def space_of(ws: Workspace, space_id: str, *, joined: bool = True) -> Space:
 def versions(ws: Workspace, space_id: str) -> dict[str, dict[str, Cell]]:
     """Of each field by its path, the newest version of each author; none whose content is gone."""
     by_path: dict[str, dict[str, Cell]] = {}
-    for space, key in list(ws.book.space_cells):
+    for space, key in list(ws.book.part(SpaceTables).space_cells):
         kept = ws.read(value_name(space_id, key)) if space == space_id else None
         if kept is not None:
-            _add(by_path.setdefault(str(kept["field"]), {}), ws.book.space_cells[space, key])
+            _add(
+                by_path.setdefault(str(kept["field"]), {}), ws.book.part(SpaceTables).space_cells[space, key]
+            )
     return by_path
 
 
@@ -124,7 +127,7 @@ def versions_of(ws: Workspace, space_id: str, path: str) -> dict[str, Cell]:
     keys = [key_of(ws, space_id, path, author) for author in space_of(ws, space_id, joined=False).members]
     cells: dict[str, Cell] = {}
     for key in (_former_key(ws, space_id, path), *keys):
-        cell = ws.book.space_cells.get((space_id, key))
+        cell = ws.book.part(SpaceTables).space_cells.get((space_id, key))
         if cell is not None and ws.read(value_name(space_id, key)) is not None:
             _add(cells, cell)
     return cells
@@ -159,7 +162,10 @@ def value_of(ws: Workspace, space_id: str, path: str) -> Any:
 def _value(ws: Workspace, space_id: str, path: str, cell: Cell) -> Any:
     """What a version of a field says."""
     for key in (key_of(ws, space_id, path, cell.by), _former_key(ws, space_id, path)):
-        kept, there = ws.read(value_name(space_id, key)), ws.book.space_cells.get((space_id, key))
+        kept, there = (
+            ws.read(value_name(space_id, key)),
+            ws.book.part(SpaceTables).space_cells.get((space_id, key)),
+        )
         if kept is not None and there is not None and merge.version(there) == merge.version(cell):
             return cast("Fields", kept).get("value")
     return None
@@ -179,7 +185,7 @@ def own_change(ws: Workspace, space_id: str, path: str, cell: Cell) -> Fields:
 def keep_version(ws: Workspace, space_id: str, change: Change, author: str, *, pending: bool = False) -> bool:
     """Keep an author's newest version, in the replica and in the change list; does it stand?"""
     key = key_of(ws, space_id, change.field, author)
-    number = ws.book.spaces[space_id].changes + 1
+    number = ws.book.part(SpaceTables).spaces[space_id].changes + 1
     content: Fields = {"field": change.field}
     if not change.deleted:
         content["value"] = change.value
@@ -195,7 +201,9 @@ def keep_version(ws: Workspace, space_id: str, change: Change, author: str, *, p
         )
     )  # fmt: skip
     former = _former_key(ws, space_id, change.field)
-    if (old := ws.book.space_cells.get((space_id, former))) is not None and old.by == author:
+    if (
+        old := ws.book.part(SpaceTables).space_cells.get((space_id, former))
+    ) is not None and old.by == author:
         ws.say(said.SpaceDropped(space_id, (former,)))
     return stands
 
@@ -218,8 +226,8 @@ def keep_entry(
 def room_for(ws: Workspace, space_id: str) -> bool:
     """Whether a space may have one field more; old tombstones make room."""
     mine = [
-        (key, ws.book.space_cells[space, key])
-        for space, key in list(ws.book.space_cells)
+        (key, ws.book.part(SpaceTables).space_cells[space, key])
+        for space, key in list(ws.book.part(SpaceTables).space_cells)
         if space == space_id
     ]
     if len(mine) < MOST_FIELDS:
@@ -478,8 +486,8 @@ def publish(ws: Workspace, space_id: str) -> None:
         return
     keys = [
         key
-        for one, key in list(ws.book.space_cells)
-        if one == space_id and ws.book.space_cells[one, key].pending
+        for one, key in list(ws.book.part(SpaceTables).space_cells)
+        if one == space_id and ws.book.part(SpaceTables).space_cells[one, key].pending
     ]
     ws.say(said.SpacePublished(space_id, tuple(keys)))
     for peer in space.present(besides=ws.me):

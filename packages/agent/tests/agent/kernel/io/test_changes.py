@@ -101,7 +101,7 @@ async def test_who_waits_at_the_door_of_an_agent_that_stops_is_answered_or_hung_
 
 
 async def test_a_follower_that_falls_behind_is_told_to_look_again_and_holds_little():
-    changes = Changes()
+    changes = Changes([])
     with changes.followed() as follower:
         for number in range(10 * MOST_HELD):
             changes.tell(records.Withdrawn(f"qst_{number}", "over"))

@@ -10,10 +10,10 @@ from tacit.agent.kernel import records
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.kernel.io.core import AgentCore
+    from tacit.agent.brain.io.thinking import Thinking
 
 
-async def brain(agent: AgentCore, setting: Any = None) -> Fields:
+async def brain(agent: Thinking, setting: Any = None) -> Fields:
     """Which models are chosen, after the change if there is one; `Refused` keeps what was chosen before."""
     if setting is not None:
         value = plain(configured(setting))

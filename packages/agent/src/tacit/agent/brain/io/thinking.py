@@ -17,6 +17,7 @@ from tacit.base.language_model import ModelAway
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from tacit.agent.brain.io.minding import Mind
     from tacit.agent.brain.port import Task, Thought
     from tacit.base.moment import Moment
 
@@ -28,6 +29,7 @@ THOUGHT: Final = "thought of "
 class Thinking(AgentCore):
     """The thoughts of an agent."""
 
+    mind: Mind
     unminded: set[str]
     """Threads that wait for a model to answer again."""
     deeds: dict[str, asyncio.Task[bool]]

@@ -44,7 +44,7 @@ def disclosures(agent: AgentCore, who: str) -> Fields:
                     "thread_id": one.thread_id,
                     "packet_id": one.packet_id,
                     "field": name,
-                    "value": _sent_value(body, name, agent.outside.policy()),
+                    "value": _sent_value(body, name, agent.settings.policy()),
                     "basis": basis,
                     "question_id": question or None,
                     "via": said_via.get(question),

@@ -12,7 +12,7 @@ from tacit.a2acp.packets.zones import zone
 from tacit.agent.consent import answering
 from tacit.agent.kernel.io.core import AgentCore
 from tacit.agent.scheduling.facts import checked as read_facts
-from tacit.agent.scheduling.io.outside import OWN_CALENDAR, check_handler
+from tacit.agent.scheduling.io.outside import OWN_CALENDAR, Outside, check_handler
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tacit.base.quoting import shown
@@ -31,6 +31,8 @@ CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low
 
 class Settings(AgentCore):
     """The settings of an agent."""
+
+    outside: Outside
 
     async def profile(self, changes: Mapping[str, Any]) -> Fields:
         """Tell the agent of its owner; None takes a key away."""

@@ -33,7 +33,7 @@ def addressee(agent: AgentCore, text: str, to: Sequence[str]) -> str:
     found = [who for who in _welcome(agent) if _user(who) in words or (_label(agent, who) or "\0") in words]
     if len(found) == 1:
         return found[0]
-    matter = matter_in(text, agent.clock.now(), agent.outside.zone())
+    matter = matter_in(text, agent.clock.now(), agent.settings.zone())
     if matter:
         raise Refused("unclear_request", matter, row="A2ACP-076")
     if found:
@@ -66,7 +66,7 @@ def _user(who: str) -> str:
 
 
 def _label(agent: AgentCore, who: str) -> str:
-    override = agent.outside.policy().overrides.get(who)
+    override = agent.settings.policy().overrides.get(who)
     return override.label.casefold() if override is not None else ""
 
 
@@ -85,7 +85,7 @@ def _line(agent: AgentCore, who: str) -> Fields:
     known = agent.post.store.contact(who)
     if known is None:
         raise Refused("unknown_contact", "this address is not among your contacts", row="A2ACP-020")
-    override = agent.outside.policy().overrides.get(who)
+    override = agent.settings.policy().overrides.get(who)
     return {
         "address": who,
         "label": override.label if override is not None else "",

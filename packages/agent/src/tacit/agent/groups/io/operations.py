@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from tacit.a2acp.packets import packet
 from tacit.agent.groups import grouping, membership, transferring
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.groups.members import leg_of, list_shown, told_in
 from tacit.agent.owner.io import notices
 from tacit.agent.scheduling.io import wishes
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.a2acp.packets.packet import Fields
+    from tacit.agent.brain.io.thinking import Thinking
     from tacit.agent.groups.fold import Group
     from tacit.agent.kernel.io.core import AgentCore
     from tacit.agent.kernel.state import Thread
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 async def ask(
-    agent: AgentCore,
+    agent: Thinking,
     text: str,
     to: Sequence[str],
     *,
@@ -66,7 +68,7 @@ async def group(agent: AgentCore, group_id: str) -> Fields:
     found = _group(ws, group_id)
     shown = cast("Fields", ws.read(found.overlap) or {})
     peer = ws.me if found.coordinator == ws.me else found.coordinator
-    own = ws.book.threads.get(ws.book.legs.get((group_id, peer), group_id))
+    own = ws.book.threads.get(ws.book.part(GroupTables).legs.get((group_id, peer), group_id))
     return {
         "thread_id": group_id,
         "state": own.state.value if own is not None else None,
@@ -92,7 +94,7 @@ async def group(agent: AgentCore, group_id: str) -> Fields:
 
 def line(agent: AgentCore, thread: Thread) -> Fields:
     """What the line of a thread, or a question in it, says of its group; nothing for a thread of two."""
-    found = agent.journal.book.groups.get(thread.group) if thread.group else None
+    found = agent.journal.book.part(GroupTables).groups.get(thread.group) if thread.group else None
     if found is None:
         return {}
     others = [one for one in found.present if one != agent.me]
@@ -102,7 +104,7 @@ def line(agent: AgentCore, thread: Thread) -> Fields:
 def _participant(ws: Workspace, found: Group, member: str) -> Fields:
     """One participant; what it has said to the proposal is known to the coordinator alone."""
     told: Fields = {"agent": member, "status": found.members[member]}
-    hub = ws.book.threads.get(ws.book.legs.get((found.group_id, ws.me), ""))
+    hub = ws.book.threads.get(ws.book.part(GroupTables).legs.get((found.group_id, ws.me), ""))
     leg = leg_of(ws, found, member)
     if leg is not None:
         told["thread_id"] = leg.thread_id
@@ -117,7 +119,7 @@ def _participant(ws: Workspace, found: Group, member: str) -> Fields:
 
 
 def _group(ws: Workspace, group_id: str) -> Group:
-    found = ws.book.groups.get(group_id)
+    found = ws.book.part(GroupTables).groups.get(group_id)
     if found is None:
         raise Refused("unknown_thread", "this agent has no such group", row="A2ACP-173")
     return found

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.guests import answers, hearing, inviting, outcome
 from tacit.agent.guests import records as guest_records
-from tacit.agent.guests.fold import BY_OWNER
+from tacit.agent.guests.fold import BY_OWNER, GuestTables
 from tacit.agent.guests.replies import LONGEST, read_reply
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.smtp import SmtpServer
@@ -67,7 +67,7 @@ async def ask(
     asked = inviting.guest_wish(name, text, questions, share, signed, days, group)
     guest_id = base64.b32encode(agent.workspace().draw(_ID_BYTES)).decode().lower()[:26]
     secret = agent.workspace().draw(guest_seal.SECRET_BYTES)
-    zone = agent.outside.zone()
+    zone = agent.settings.zone()
     await agent.decide(lambda ws: inviting.invite(ws, asked, zone, guest_id, secret))
     try:
         await _carried(agent, guest_id, strict=True)
@@ -224,7 +224,7 @@ async def turned(agent: AgentCore, connection: RelayConnection, asked: dict[str,
     """Bring open links and their answers up to date; `asked` says when each is to be asked about again."""
     news, connection.guest_news = connection.guest_news, False
     now, did = agent.clock.now(), False
-    for guest_id in list(agent.journal.book.open_guests):
+    for guest_id in list(agent.journal.book.part(GuestTables).open_guests):
         if asked.get(guest_id, Moment(0)) > now and not news:
             continue
         before = _guest(agent, guest_id)
@@ -236,7 +236,7 @@ async def turned(agent: AgentCore, connection: RelayConnection, asked: dict[str,
 
 def due(agent: AgentCore, connection: RelayConnection | None, asked: dict[str, Moment]) -> bool:
     """Whether there is a link to bring up to date now, and a line to the relay to suggest that it answers."""
-    still = agent.journal.book.open_guests
+    still = agent.journal.book.part(GuestTables).open_guests
     if connection is None or not connection.connected.is_set() or not still:
         return False
     now = agent.clock.now()
@@ -274,7 +274,7 @@ async def _carried(agent: AgentCore, guest_id: str, *, strict: bool = False) -> 
 
 
 async def _all_carried(agent: AgentCore) -> None:
-    for guest_id in list(agent.journal.book.open_guests):
+    for guest_id in list(agent.journal.book.part(GuestTables).open_guests):
         await _carried(agent, guest_id)
 
 

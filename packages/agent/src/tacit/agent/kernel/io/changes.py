@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.kernel import records
-from tacit.agent.memory import records as memory_records
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Sequence
 
-Change = dict[str, Any]
+    from tacit.agent.kernel.feature import Change
+
 MOST_HELD: Final = 200
 EVERYTHING: Final[Change] = {"change": "everything"}
 
@@ -48,7 +48,8 @@ class Follower:
 class Changes:
     """Tells every follower what changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, of_features: Sequence[Callable[[records.Record], Change | None]]) -> None:
+        self._of_features = of_features
         self._followers: set[Follower] = set()
 
     @contextlib.contextmanager
@@ -63,14 +64,15 @@ class Changes:
 
     def tell(self, record: records.Record) -> None:
         """A record is durable."""
-        change = change_of(record)
+        changes = (change for of_feature in self._of_features if (change := of_feature(record)) is not None)
+        change = next(changes, None) or change_of(record)
         if change is not None:
             for one in self._followers:
                 one.hear(change)
 
 
 def change_of(record: records.Record) -> Change | None:
-    """What a record means to whoever shows the agent; None for nothing."""
+    """What a record means to whoever shows the agent, where no feature says it; None for nothing."""
     match record:
         case records.Asked():
             asked = record.question
@@ -91,16 +93,10 @@ def change_of(record: records.Record) -> Change | None:
             return {"change": "notice", "thread_id": record.thread_id, "code": record.code}
         case records.Moved():
             return {"change": "thread", "thread_id": record.thread_id, "state": str(record.after)}
-        case memory_records.Remembered() | memory_records.Unlearned():
-            return {"change": "memory", "agent": record.peer}
         case records.Hinted():
             return {"change": "hint", "hint": record.hint}
         case records.Set():
             return {"change": "settings", "name": record.name}
-        case _ if guest_id := getattr(record, "guest_id", ""):
-            return {"change": "guest", "guest_id": guest_id}
         case _:
-            if space_id := getattr(record, "space_id", ""):
-                return {"change": "space", "space_id": space_id}
             thread_id = getattr(record, "thread_id", "")
             return {"change": "thread", "thread_id": thread_id} if thread_id else None

@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tacit.a2acp.consent.tiers import Policy
     from tacit.a2acp.packets.packet import Fields
     from tacit.a2acp.post.io.post import Post
     from tacit.a2acp.post.io.relay_connection import RelayConnection
-    from tacit.agent.brain.io.minding import Mind
-    from tacit.agent.brain.port import Task, Thought
     from tacit.agent.kernel.io.changes import Changes
     from tacit.agent.kernel.io.journal import Journal
     from tacit.agent.kernel.io.vault import Vault
     from tacit.agent.kernel.workspace import Workspace
-    from tacit.agent.scheduling.io.outside import Outside
     from tacit.base.io.time_service import TimeService
     from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
@@ -48,6 +46,26 @@ class OwnPage(Protocol):
         ...
 
 
+class OwnerSettings(Protocol):
+    """What the owner has told of itself and allowed."""
+
+    def policy(self) -> Policy:
+        """The owner's permissions."""
+        ...
+
+    def profile(self) -> Fields:
+        """What the owner has told of itself."""
+        ...
+
+    def choices(self) -> Fields:
+        """How much the agent may do unasked."""
+        ...
+
+    def zone(self) -> str:
+        """The owner's zone."""
+        ...
+
+
 class AgentCore(ABC):
     """What features use of the agent; whoever runs it gives the rest."""
 
@@ -55,8 +73,7 @@ class AgentCore(ABC):
     journal: Journal
     vault: Vault
     post: Post
-    mind: Mind
-    outside: Outside
+    settings: OwnerSettings
     clock: TimeService
     entropy: Entropy
     changes: Changes
@@ -73,10 +90,6 @@ class AgentCore(ABC):
     @abstractmethod
     def workspace(self) -> Workspace:
         """For one decision, or for looking."""
-
-    @abstractmethod
-    async def think(self, task: Task) -> Thought:
-        """The thought of the owner's brain."""
 
     @abstractmethod
     async def settle(self) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.agent.kernel import fold, records
+from tacit.agent.kernel.book import TABLES
+from tacit.agent.kernel.fold import VERSION, apply
 from tacit.agent.kernel.io import vault
 from tacit.agent.kernel.io.paths import FOLDER
 from tacit.agent.kernel.workspace import absorb, layered
@@ -34,11 +35,14 @@ from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import apsw
 
+    from tacit.agent.kernel import records
+    from tacit.agent.kernel.book import Book
+    from tacit.agent.kernel.fold import Fold
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.engine import GroupSnapshot
     from tacit.ledger.ports import Lookup
@@ -54,23 +58,20 @@ def _open_question(question: Any) -> bool:
     return question.is_open
 
 
-def _on_file(names: Iterable[str]) -> dict[str, tuple[Any, Any]]:
-    return {f"{_PREFIX}{name}": fold.TABLES[name] for name in names}
-
-
-def book_on(folds: GroupFolds) -> fold.Book:
+def book_on(folds: GroupFolds, fold: Fold) -> Book:
     """The fold's state on the tables of a ledger's file."""
-    whole = folds.whole(_on_file(fold.ALWAYS_LOADED))
+    whole = folds.whole({f"{_PREFIX}{name}": fold.tables[name] for name in fold.always_loaded})
     by_key = {
-        name: folds.table(name, *types, _open_question if name == f"{_PREFIX}questions" else None)
-        for name, types in _on_file(fold.TABLES.keys() - fold.ALWAYS_LOADED).items()
+        name: folds.table(f"{_PREFIX}{name}", *types, _open_question if name == "questions" else None)
+        for name, types in fold.tables.items()
+        if name not in fold.always_loaded
     }
-    return fold.Book(**{name.removeprefix(_PREFIX): one for name, one in (whole | by_key).items()})
+    return fold.book(by_key | {name.removeprefix(_PREFIX): table for name, table in whole.items()})
 
 
 def settings_on(folds: GroupFolds) -> Mapping[str, str]:
     """Of that state the settings alone: under which id each is kept."""
-    return next(iter(folds.whole(_on_file(["settings"])).values()))
+    return next(iter(folds.whole({f"{_PREFIX}settings": TABLES["settings"]}).values()))
 
 
 class Decide(GroupCommand, frozen=True, tag=True, array_like=True):
@@ -84,13 +85,14 @@ class Decide(GroupCommand, frozen=True, tag=True, array_like=True):
 class JournalEngine:
     """Follows the journal in the writer (the ledger's `Engine` port); what to write was decided before."""
 
-    version: int = fold.VERSION
+    version: int = VERSION
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, fold: Fold) -> None:
         self._connection = connection
         vault.prepare(connection)
+        self._fold = fold
         self._folds: GroupFolds | None = None
-        self._book = fold.Book()
+        self._book = fold.book()
 
     def judge(self, submission: Submission, snapshot: GroupSnapshot) -> None:
         """The journal's only writer is the agent itself: there is nobody to refuse."""
@@ -102,13 +104,13 @@ class JournalEngine:
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:  # noqa: ARG002 - a port's
         """Move past an event, live or in a rebuild."""
-        found = fold.decoded(event.kind, event.data) if event.by == SYSTEM else None
+        found = self._fold.decoded(event.kind, event.data) if event.by == SYSTEM else None
         if found is None:
             return
         if self._folds is None:
             self._folds = GroupFolds(self._connection, group.number)
-            self._book = book_on(self._folds)
-        fold.apply(self._book, *found)
+            self._book = book_on(self._folds, self._fold)
+        apply(self._book, *found)
 
     def plan(self, command: GroupCommand, snapshot: GroupSnapshot) -> Plan:
         """The records of a decision, and in the same transaction its values."""
@@ -138,7 +140,9 @@ class JournalEngine:
 class Journal:
     """One agent's journal, open; and the state folded from it."""
 
-    def __init__(self, folder: Path, *, clock: Clock, entropy: Entropy, vfs: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, fold: Fold, *, clock: Clock, entropy: Entropy, vfs: str | None = None
+    ) -> None:
         options = StoreOptions(
             settings=AdmissionSettings(idempotency_window=Moment(0)),
             clock=clock,
@@ -148,16 +152,19 @@ class Journal:
             vfs=vfs,
             keeps_torn=False,
         )
-        self.store = Store(folder / FOLDER, options, engine=JournalEngine)
+        self.store = Store(
+            folder / FOLDER, options, engine=lambda connection: JournalEngine(connection, fold)
+        )
         self.store.start()
         number = self._group_number()
         self._connection = connect(self.store.path, readonly=True)
         self._folds = GroupFolds(self._connection, number)
-        self.book = book_on(self._folds)
-        for name in fold.TABLES:
+        self.fold = fold
+        self.book = book_on(self._folds, fold)
+        for table in self.book.by_name().values():
             # What is open is read now, and moved by decisions alone from here on: read later, it could show
             # what the writer has just committed beside what is not yet part of the state.
-            len(getattr(self.book, name))
+            len(table)
 
     def _group_number(self) -> int:
         groups = self.store.read(lambda reader: reader.groups())
@@ -168,13 +175,13 @@ class Journal:
             groups = self.store.read(lambda reader: reader.groups())
         return groups[0].number
 
-    def layer(self) -> fold.Book:
+    def layer(self) -> Book:
         """A layer over the state, for one decision."""
         return layered(self.book)
 
     async def append(
         self,
-        layer: fold.Book,
+        layer: Book,
         said: Sequence[records.Record],
         at: Moment,
         *,
@@ -193,7 +200,7 @@ class Journal:
 
         submissions: list[Submission] = []
         for record in said:
-            kind, data, raw = fold.encoded(record, at)
+            kind, data, raw = self.fold.encoded(record, at)
             submissions.append(Submission(GROUP, SYSTEM, kind, data, raw))
         kept = tuple((name, contact, int(at), value) for name, (contact, value) in keep.items())
         self.store.submit(Decide(GROUP, tuple(submissions), kept, tuple(gone)), settle)
@@ -224,7 +231,7 @@ class Journal:
                 )
             )
             for event in page.events:
-                found = fold.decoded(event.kind, event.data)
+                found = self.fold.decoded(event.kind, event.data)
                 if found is not None:
                     yield event.seq, *found
             if page.next_seq >= page.last_seq:

@@ -28,7 +28,6 @@ from tacit.a2acp.packets import packet, schemas
 from tacit.a2acp.post.io import purging
 from tacit.agent.kernel.io.paths import journal_file
 from tacit.agent.kernel.state import US
-from tacit.agent.memory.relationship import PREFIX
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
 from tacit.base.strict_json import parse
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
 
 _KEY: Final = "vault_key"
-REMEMBERED: Final = f"{PREFIX}*"
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS vault (
   value_id TEXT PRIMARY KEY, contact TEXT NOT NULL, at INTEGER NOT NULL, value BLOB NOT NULL
@@ -51,9 +49,8 @@ CREATE INDEX IF NOT EXISTS vault_contact ON vault (contact, at);
 """
 _OF_CONTACT: Final = "SELECT value_id, contact, at, value FROM vault WHERE contact=?"
 _DROP: Final = "DELETE FROM vault WHERE value_id=?"
-_DROP_OLD: Final = (
-    "DELETE FROM vault WHERE contact=? AND at<? AND value_id NOT GLOB ? AND value_id NOT GLOB 'space:*'"
-)
+_DROP_OLD: Final = "DELETE FROM vault WHERE contact=? AND at<?"
+_NOT_LASTING: Final = " AND value_id NOT GLOB ?"
 Kept = tuple[str, str, int, bytes]
 """A value's id, its contact, when, and its bytes."""
 
@@ -83,8 +80,12 @@ def rows_of(connection: apsw.Connection, contact: str | None = None) -> list[Kep
 class Vault:
     """The values of one agent (the engine's `Values` port)."""
 
-    def __init__(self, store: AgentStore, entropy: Entropy, *, vfs: str | None = None) -> None:
+    def __init__(
+        self, store: AgentStore, entropy: Entropy, *, lasting: Iterable[str] = (), vfs: str | None = None
+    ) -> None:
         self._store = store
+        self._lasting = tuple(f"{prefix}*" for prefix in lasting)
+        """Patterns of the names of values that stay when a contact's time is over."""
         kept = store.setting(_KEY, "")
         if not kept:
             kept = entropy.draw(32).hex()
@@ -138,10 +139,10 @@ class Vault:
         inner = packet.read(bytes(row[0]))
         return inner.fields if side == US else schemas.normalised(inner.type, inner.fields)
 
-    def remembered(self) -> list[str]:
-        """The contacts of whom anything is remembered."""
+    def contacts_with(self, prefix: str) -> list[str]:
+        """The contacts of whom there is a value whose name begins so."""
         rows = self._file.execute(
-            "SELECT contact FROM vault WHERE value_id GLOB ? ORDER BY contact", (REMEMBERED,)
+            "SELECT contact FROM vault WHERE value_id GLOB ? ORDER BY contact", (f"{prefix}*",)
         )
         return [str(row[0]) for row in rows]
 
@@ -168,11 +169,10 @@ class Vault:
                 if value_id not in named:
                     run(_DROP, (value_id,))
             contacts = [] if until is None else run("SELECT DISTINCT contact FROM vault").fetchall()
+            drop_old = _DROP_OLD + _NOT_LASTING * len(self._lasting)
             for (contact,) in contacts:
                 if contact and contact not in busy:
-                    # What is remembered of a contact has an age of its own (A2ACP-192), and what a space
-                    # holds stays as long as the space.
-                    run(_DROP_OLD, (contact, int(until or 0), REMEMBERED))
+                    run(drop_old, (contact, int(until or 0), *self._lasting))
             self.owes_erasing = self.owes_erasing or self._file.total_changes() > before
 
     def erase(self) -> None:

@@ -39,7 +39,7 @@ def erase_told(agent: AgentCore, peer: str, key: str, values: Iterable[Any]) -> 
         one for one in map(book.threads.get, book.open_threads) if one is not None and one.peer == peer
     ]
     live = {one.thread_id for one in threads}
-    lists = ready(agent.outside.policy())
+    lists = ready(agent.settings.policy())
     packets = [
         (position, thread_id, direction, packet.read(bytes(payload)).fields)
         for position, thread_id, direction, payload in agent.post.store.rows(

@@ -15,7 +15,7 @@ from tacit.a2acp.threads.states import CATEGORIES
 from tacit.agent.consent.io import receipts
 from tacit.agent.contacts.io import people
 from tacit.agent.memory import relationship, remembering
-from tacit.agent.memory.acquaintance import Acquaintance
+from tacit.agent.memory.acquaintance import Acquaintance, AcquaintanceTables
 from tacit.agent.memory.io import erasing
 from tacit.agent.memory.known import known_of
 from tacit.agent.memory.record import record_of
@@ -35,7 +35,7 @@ _ROW = "A2ACP-194"
 async def memory(agent: AgentCore, who: str = "") -> Fields:
     """Everything that is remembered: of one counterpart, or of each."""
     await agent.refresh()
-    found = [people.named(agent, who)] if who else agent.vault.remembered()
+    found = [people.named(agent, who)] if who else agent.vault.contacts_with(relationship.PREFIX)
     return {"memory": [_record(agent, one) for one in found]}
 
 
@@ -43,9 +43,9 @@ def _record(agent: AgentCore, peer: str) -> Fields:
     book, known = agent.journal.book, agent.post.store.contact(peer)
     found = record_of(
         peer,
-        book.acquaintances.get(peer, Acquaintance()),
+        book.part(AcquaintanceTables).acquaintances.get(peer, Acquaintance()),
         recalled(agent.vault.value, peer),
-        agent.outside.policy().overrides.get(peer),
+        agent.settings.policy().overrides.get(peer),
         {name: book.completions.get((peer, name), 0) for name in CATEGORIES},
         agent.clock.now(),
         flagged=known is not None and known.reputation.flagged,
@@ -60,7 +60,7 @@ async def known(agent: AgentCore, who: str) -> Fields:
     book = agent.journal.book
     threads = [one for one in map(book.threads.get, book.open_threads) if one is not None]
     mine = sorted(one.thread_id for one in threads if one.peer == peer)
-    return shown_in(known_of(peer, disclosed, agent.outside.policy(), mine))
+    return shown_in(known_of(peer, disclosed, agent.settings.policy(), mine))
 
 
 async def edit(agent: AgentCore, who: str, key: str, value: Any) -> Fields:
@@ -90,7 +90,7 @@ async def forget(agent: AgentCore, who: str, key: str = "") -> Fields:
     names those.
     """
     peer = people.named(agent, who)
-    name = canonical(agent.outside.policy(), key) if key else ""
+    name = canonical(agent.settings.policy(), key) if key else ""
     before = recalled(agent.vault.value, peer)
     # The contents first: killed in between, what is remembered is still there to be forgotten.
     remains = erasing.erase_told(agent, peer, name, relationship.values_of(before, name))

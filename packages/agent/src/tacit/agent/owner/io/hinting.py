@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tacit.agent.kernel import records
 from tacit.agent.owner import hints
+from tacit.agent.owner.hints import HintTables
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ def named(peer: str) -> str:
 async def due(agent: AgentCore) -> Fields:
     """The hints whose moment has come and which nobody has shown yet."""
     book = agent.journal.book
-    found = [(name, book.hints[name]) for name in hints.TEXTS if name in book.hints]
+    found = [
+        (name, book.part(HintTables).hints[name])
+        for name in hints.TEXTS
+        if name in book.part(HintTables).hints
+    ]
     return {
         "hints": [
             {"hint": name, "text": hints.TEXTS[name].format(who=named(one.peer)), "thread_id": one.thread_id}
@@ -36,7 +41,7 @@ async def due(agent: AgentCore) -> Fields:
 
 async def seen(agent: AgentCore, hint: str) -> Fields:
     """A face has shown a hint; said twice, it is the same."""
-    known = agent.journal.book.hints.get(hint)
+    known = agent.journal.book.part(HintTables).hints.get(hint)
     if known is None:
         raise Refused("unknown_hint", "no such hint is due", row="A2ACP-234")
     if not known.seen:
@@ -48,5 +53,5 @@ def newness(agent: AgentCore, peer: str) -> Fields:
     """What a question says of a counterpart that is new (A2ACP-232); nothing for one that is not."""
     if peer == agent.me:
         return {}
-    told = hints.new_contact(agent.journal.book.tallies.get(peer), named(peer))
+    told = hints.new_contact(agent.journal.book.part(HintTables).tallies.get(peer), named(peer))
     return {} if told is None else {"new_contact": True, "new_contact_text": told}

@@ -138,7 +138,7 @@ async def once(agent: AgentCore) -> float:
         return LOOK_AGAIN
     now = agent.clock.now()
     hours = nudges.quiet_hours(str(kept["quiet"])) if kept.get("quiet") else None
-    until = nudges.quiet_until(now, hours, agent.outside.zone())
+    until = nudges.quiet_until(now, hours, agent.settings.zone())
     if until is not None:
         return min(LOOK_AGAIN, max(0.0, (until - now) / SECOND))
     # What is no longer open is never told of again: only the open ones are kept.

@@ -86,7 +86,7 @@ async def setup(agent: AgentCore, request: AgentSetup) -> Fields:
 
         await agent.decide(keep)
     return shown(
-        agent.outside.profile(), agent.outside.policy(), done="profile" in agent.journal.book.settings
+        agent.settings.profile(), agent.settings.policy(), done="profile" in agent.journal.book.settings
     )
 
 

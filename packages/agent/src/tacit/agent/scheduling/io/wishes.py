@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.kernel.io.core import AgentCore
+    from tacit.agent.brain.io.thinking import Thinking
     from tacit.agent.scheduling.goal import Goal
 
 
 async def goal(
-    agent: AgentCore,
+    agent: Thinking,
     text: str,
     peer: str = "",
     thread_id: str = "",
@@ -41,7 +41,7 @@ async def goal(
     task = port.Task(
         port.READ_REQUEST,
         ws.now,
-        agent.outside.zone(),
+        agent.settings.zone(),
         text=text,
         scene=scene,
         addressees=people.addressed(agent, to),

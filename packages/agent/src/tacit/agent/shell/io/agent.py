@@ -36,7 +36,9 @@ from tacit.agent.brain.io.minding import Mind
 from tacit.agent.brain.io.thinking import THOUGHT
 from tacit.agent.brain.rules import Rules
 from tacit.agent.consent.consenting import facts_name
+from tacit.agent.features import FEATURES, FOLD, LASTING
 from tacit.agent.guests import records as guest_records
+from tacit.agent.guests.fold import GuestTables
 from tacit.agent.guests.io import operations as guests
 from tacit.agent.guests.io.hosting import Hosting
 from tacit.agent.kernel import records
@@ -127,7 +129,7 @@ class Agent(Taking, Commands, Hosting):
         self._guests_asked: dict[str, Moment] = {}
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
-        self.changes = Changes()
+        self.changes = Changes([feature.change for feature in FEATURES])
         self._line: asyncio.Task[None] | None = None
         self.connection: RelayConnection | None = None
         self._lost_since: Moment | None = None
@@ -150,13 +152,13 @@ class Agent(Taking, Commands, Hosting):
             lock = FolderLock(self.folder, purpose="tacit agent")
             stack.callback(lock.release)
             self.me = self.post.store.me().address
-            self.journal = Journal(self.folder, clock=self.clock, entropy=self.entropy, vfs=self._vfs)
+            self.journal = Journal(self.folder, FOLD, clock=self.clock, entropy=self.entropy, vfs=self._vfs)
             stack.callback(self.journal.close)
-            self.vault = Vault(self.post.store, self.entropy, vfs=self._vfs)
+            self.vault = Vault(self.post.store, self.entropy, lasting=LASTING, vfs=self._vfs)
             stack.callback(self.vault.close)
             await stack.enter_async_context(self.post)
             self._setting = SettingValues(self.journal, self.vault)
-            self.outside = Outside(self.folder, self._setting, self.clock)
+            self.settings = self.outside = Outside(self.folder, self._setting, self.clock)
             stack.push_async_callback(self.outside.close)
             self.mind = Mind(
                 self._rules,
@@ -296,7 +298,7 @@ class Agent(Taking, Commands, Hosting):
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
             elif isinstance(one, guest_records.GuestEnded):
-                found.append(book.guests[one.guest_id].secret)
+                found.append(book.part(GuestTables).guests[one.guest_id].secret)
             elif isinstance(one, memory_records.Unlearned) and relationship.name_of(one.peer) not in ws.kept:
                 found.append(relationship.name_of(one.peer))
             else:
@@ -314,7 +316,7 @@ class Agent(Taking, Commands, Hosting):
         days = self.post.store.choice(HISTORY_DAYS)
         until = None if days == FOR_EVER else earlier(self.clock.confirmed(), int(days) * DAY)
         peers = [one.peer for one in threads if one is not None]
-        peers += [book.guests[name].address for name in book.open_guests]
+        peers += [book.part(GuestTables).guests[name].address for name in book.part(GuestTables).open_guests]
         self.vault.tidy(book.settings.values(), peers, until)
 
     # The wheel.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.agent.kernel import fold
+from tacit.agent.features import FOLD
 from tacit.agent.kernel.io import vault
 from tacit.agent.kernel.io.journal import GROUP, Decide, Journal
 from tacit.agent.kernel.io.paths import journal_file
@@ -66,9 +66,9 @@ def restore_journal(folder: Path, content: dict[str, Any], *, clock: Clock, entr
         raise Refused("other_identity", "this folder already has a journal; choose an empty --data")
     if OWN_CALENDAR in content:
         write_private(folder / OWN_CALENDAR, content[OWN_CALENDAR])
-    journal = Journal(folder, clock=clock, entropy=entropy)
+    journal = Journal(folder, FOLD, clock=clock, entropy=entropy)
     try:
-        found = [one for one in map(decode, kept) if fold.decoded(one.kind, one.data) is not None]
+        found = [one for one in map(decode, kept) if FOLD.decoded(one.kind, one.data) is not None]
         values: tuple[vault.Kept, ...] = tuple(tuple(one) for one in content.get(VAULT, ()))
         for first in range(0, len(found), TOGETHER):
             said = tuple(

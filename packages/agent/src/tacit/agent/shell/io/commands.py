@@ -11,6 +11,7 @@ from msgspec import structs
 
 from tacit.a2acp.packets import packet
 from tacit.agent.brain.io import thoughts
+from tacit.agent.brain.io.thinking import Thinking
 from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
 from tacit.agent.consent.io import receipts
@@ -46,7 +47,7 @@ LONGEST_RECEIVED: Final = 4000
 """Of one text that a counterpart told, where all that it told is looked at."""
 
 
-class Commands(Settings):
+class Commands(Settings, Thinking):
     """The commands of an agent; whoever runs it gives the rest."""
 
     # Wishes.

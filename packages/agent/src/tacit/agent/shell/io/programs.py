@@ -22,6 +22,7 @@ from tacit.a2acp.packets.tools import LONGEST_WAIT, TOOLS
 from tacit.agent.brain import port
 from tacit.agent.contacts.io import people
 from tacit.agent.groups import membership
+from tacit.agent.groups.fold import GroupTables
 from tacit.agent.groups.members import legs_of
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import THEM
@@ -157,7 +158,7 @@ def _group_stands(agent: Commands, group_id: str) -> Fields:
 
 def _legs(agent: Commands, group_id: str) -> list[str]:
     ws = agent.workspace()
-    group = ws.book.groups[group_id]
+    group = ws.book.part(GroupTables).groups[group_id]
     return [one.thread_id for one in legs_of(ws, group)]
 
 

@@ -21,6 +21,7 @@ from tacit.agent.spaces import fields as space_fields
 from tacit.agent.spaces import receiving as space_receiving
 from tacit.agent.spaces import records as said
 from tacit.agent.spaces import sending as out
+from tacit.agent.spaces.fold import SpaceTables
 from tacit.agent.spaces.levels import FULL_WRITE, REMOVED, first_level
 from tacit.agent.spaces.state import INVITED, JOINED, KEPT_CHANGES, LEFT, NOTIFY, WAITING, Member
 from tacit.base import agent_requests as asked
@@ -213,7 +214,11 @@ async def listed(agent: AgentCore) -> Fields:
     """Every space."""
     await agent.refresh()
     ws = agent.workspace()
-    spaces = [space for space in map(ws.book.spaces.get, list(ws.book.spaces)) if space is not None]
+    spaces = [
+        space
+        for space in map(ws.book.part(SpaceTables).spaces.get, list(ws.book.part(SpaceTables).spaces))
+        if space is not None
+    ]
     return {
         "spaces": [
             _line(ws, one) for one in sorted(spaces, key=lambda one: one.created) if one.status != LEFT
@@ -392,8 +397,8 @@ async def turn(agent: AgentCore) -> bool:
     if on:
         waiting = {
             space
-            for space, key in agent.journal.book.space_cells
-            if agent.journal.book.space_cells[space, key].pending
+            for space, key in agent.journal.book.part(SpaceTables).space_cells
+            if agent.journal.book.part(SpaceTables).space_cells[space, key].pending
         }
         for space_id in sorted(waiting):
             await agent.decide(lambda ws, space_id=space_id: out.publish(ws, space_id))
@@ -412,7 +417,7 @@ async def _invite_waiting(agent: AgentCore) -> bool:
     book = agent.journal.book
     waiting = [
         (space_id, who)
-        for space_id, space in list(book.spaces.items())
+        for space_id, space in list(book.part(SpaceTables).spaces.items())
         if space.status == JOINED and space.creator == agent.me
         for who, known in space.members.items()
         if known.status == WAITING
@@ -439,15 +444,15 @@ async def _compare_all(agent: AgentCore) -> bool:
     book = agent.journal.book
     pairs = [
         (space_id, peer)
-        for space_id in list(book.spaces)
-        if book.spaces[space_id].status == JOINED
-        for peer in book.spaces[space_id].present(besides=agent.me)
+        for space_id in list(book.part(SpaceTables).spaces)
+        if book.part(SpaceTables).spaces[space_id].status == JOINED
+        for peer in book.part(SpaceTables).spaces[space_id].present(besides=agent.me)
     ]
     ws = agent.workspace()
     is_anew = _begins_anew(agent)
     due: list[tuple[str, str]] = []
     for space_id, peer in pairs:
-        member = book.spaces[space_id].members[peer]
+        member = book.part(SpaceTables).spaces[space_id].members[peer]
         if is_anew or compare.is_due(member, space_receiving.digest_with(ws, space_id, peer), ws.now):
             due.append((space_id, peer))
     for space_id, peer in due:
@@ -469,7 +474,7 @@ def _begins_anew(agent: AgentCore) -> bool:
 async def _post_all(agent: AgentCore) -> bool:
     """Hand to the post what was decided; under its own id, so that a repeat changes nothing."""
     did = False
-    for packet_id, one in list(agent.journal.book.space_packets.items()):
+    for packet_id, one in list(agent.journal.book.part(SpaceTables).space_packets.items()):
         kept = agent.vault.raw(packet_id)
         if kept is not None:
             draft = PacketDraft(
@@ -510,9 +515,9 @@ def gone(book: Book, record: records.Record) -> list[str]:
     """The values that a record of a space lets go of."""
     match record:
         case said.SpaceJoined(status="left"):
-            space = book.spaces.get(record.space_id)
+            space = book.part(SpaceTables).spaces.get(record.space_id)
             entries = min(space.changes, KEPT_CHANGES) if space is not None else 0
-            keys = [key for one, key in book.space_cells if one == record.space_id]
+            keys = [key for one, key in book.part(SpaceTables).space_cells if one == record.space_id]
             return [
                 out.title_name(record.space_id),
                 *(out.value_name(record.space_id, key) for key in keys),
@@ -532,7 +537,9 @@ def erase_left(agent: AgentCore, kept: Iterable[records.Record] | None = None) -
         return
     book, store = agent.journal.book, agent.post.store
     with store.transaction():
-        for space in [book.spaces[space_id] for space_id in list(book.spaces)]:
+        for space in [
+            book.part(SpaceTables).spaces[space_id] for space_id in list(book.part(SpaceTables).spaces)
+        ]:
             for peer in space.members if space.status == LEFT else ():
                 store.run(
                     "UPDATE history SET payload=x'' WHERE peer=? AND thread_id=? AND payload<>x''",
@@ -546,8 +553,8 @@ def forget(ws: Workspace, peer: str) -> None:
 
     A2ACP-196. Nobody is told.
     """
-    for space_id in list(ws.book.spaces):
-        space = ws.book.spaces[space_id]
+    for space_id in list(ws.book.part(SpaceTables).spaces):
+        space = ws.book.part(SpaceTables).spaces[space_id]
         if space.status == LEFT or peer not in space.members:
             continue
         ws.withdraw(space_id, "forgotten")
@@ -557,8 +564,8 @@ def forget(ws: Workspace, peer: str) -> None:
         out.set_member(ws, space_id, peer, status=LEFT, silent=True, v=space_receiving.MOST_VERSION)
         theirs = [
             key
-            for one, key in list(ws.book.space_cells)
-            if one == space_id and ws.book.space_cells[one, key].by == peer
+            for one, key in list(ws.book.part(SpaceTables).space_cells)
+            if one == space_id and ws.book.part(SpaceTables).space_cells[one, key].by == peer
         ]
         if theirs:
             ws.say(said.SpaceDropped(space_id, tuple(theirs)))
