@@ -26,6 +26,7 @@ WRONG = "28 March 2026 is a Saturday, not a Friday"
         "Friday 2026-03-28",
         "28 March 2026 (Friday)",
         "2026-03-28, a Friday",
+        "2026-03-28, a fri",
         "Friday\n28 March",
         "28 March, Friday",
         "28 March 2026 Friday 18:00-21:00",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from tacit.a2acp.packets import bodies
 from tacit.agent.groups import confirmation
 from tacit.agent.groups.confirmation import ALL, MET, OPEN, QUORUM, SEQUENTIAL, UNREACHABLE, Confirmation
 from tacit.base.errors import Refused
@@ -68,7 +70,8 @@ def test_a_quorum_and_an_order_at_once_are_refused():
     ],
 )
 def test_a_packets_mode_that_cannot_be_means_all(written):
-    assert confirmation.read(written, FIVE) == Confirmation(ALL)
+    said = msgspec.convert(written, bodies.Confirmation) if written else None
+    assert confirmation.read(said, FIVE) == Confirmation(ALL)
 
 
 @pytest.mark.spec("A2ACP-153")

@@ -26,7 +26,16 @@ from tacit.agent.features import FOLD
 from tacit.agent.kernel import fold, records
 from tacit.agent.kernel.workspace import Peer, Workspace, absorb, layered
 from tacit.agent.memory import remembering
-from tacit.agent.scheduling import acting, asking, considering, proposing, receiving, ticking, turns
+from tacit.agent.scheduling import (
+    acting,
+    asking,
+    considering,
+    proposal_slots,
+    proposing,
+    receiving,
+    ticking,
+    turns,
+)
 from tacit.agent.scheduling.actions import port as actions
 from tacit.agent.scheduling.calendars.busy import Busy
 from tacit.agent.scheduling.view import view_of
@@ -191,7 +200,7 @@ class Desk:
     def receive(self, peer: str, thread_id: str, packet_id: str, kind: str, fields: dict[str, Any]) -> None:
         """Take a packet as the agent does."""
         read = schemas.normalised(kind, fields)
-        self.contents[packet_id] = canonical(fields)
+        self.contents[packet_id] = canonical(read)
         known = self.peers.get(peer, Peer(peer))
         if not known.heard:
             self.peers[peer] = Peer(peer, FEATURES, heard=True, version="a2acp/0.2")
@@ -336,7 +345,7 @@ class Desk:
         if thread.state is not State.CONFIRMED or thread.proposal is None:
             return True
         choice = proposing.choice_of(thread.proposal)
-        slot = proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+        slot = proposal_slots.slot_of(proposal_slots.chosen_details(ws, thread, choice), ws)
         return slot is None or not self._busy(slot).spans
 
 

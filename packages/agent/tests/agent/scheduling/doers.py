@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
 from tacit.agent.kernel import records
-from tacit.agent.scheduling import acting, failures, proposing
+from tacit.agent.scheduling import acting, failures, proposal_slots
 from tacit.agent.scheduling.actions import port as actions
 from tests.agent.scheduling.desk import Desk, Desks, begun
 
@@ -46,8 +46,8 @@ class Doer(Desk):
         if question.kind == "checkpoint" and (answer.confirm or answer.alternative is not None):
             ws = self.workspace()
             thread = ws.thread(question.thread_id)
-            choice = proposing.MAIN if answer.alternative is None else answer.alternative
-            slot = proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+            choice = proposal_slots.MAIN if answer.alternative is None else answer.alternative
+            slot = proposal_slots.slot_of(proposal_slots.chosen_details(ws, thread, choice), ws)
             free = slot is None or not self._busy(slot).spans
         self.decide(lambda ws: answering.answer(ws, question.question_id, answer, slot_free=free))
         self.settle()
@@ -118,7 +118,7 @@ class Doer(Desk):
     def slot(self, thread_id: str) -> tuple[str, str]:
         """The date and time that stand."""
         ws = self.workspace()
-        found = proposing.chosen_details(ws, ws.thread(thread_id))
+        found = proposal_slots.chosen_details(ws, ws.thread(thread_id))
         return found["date"], found["time"]
 
     def shown(self) -> dict[str, Any]:

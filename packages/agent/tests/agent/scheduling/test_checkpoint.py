@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.a2acp.packets import schemas
+from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.agent.consent import answering
 from tacit.agent.consent.answering import Answer
 from tacit.agent.kernel import records
@@ -114,7 +115,14 @@ def test_the_owner_sees_the_whole_proposal_and_every_way_to_answer_it(details, o
 
 
 @pytest.mark.spec("A2ACP-142", "A2ACP-145")
-@pytest.mark.parametrize("named", [[], ["them"], ["stranger"], ["them", "stranger"]])
+def test_a_proposal_that_nobody_must_confirm_does_not_arrive():
+    schemas.check_in("resolution", resolution(two().anna))
+    with pytest.raises(MalformedPacket):
+        schemas.check_in("resolution", resolution(two().anna, requires_confirmation_from=[]))
+
+
+@pytest.mark.spec("A2ACP-142", "A2ACP-145")
+@pytest.mark.parametrize("named", [["them"], ["stranger"], ["them", "stranger"]])
 def test_who_leaves_our_owner_out_of_its_confirmers_gets_nothing_done_by_us(named):
     both = two()
     thread = negotiating(both)

@@ -31,6 +31,7 @@ def test_a_counter_says_its_time_and_releases_no_other():
         },
         "requires_confirmation_from": [both.anna.me, ben.me],
         "confirmation_timeout": "PT24H",
+        "on_timeout": "expire",
     }
     ben.receive(both.anna.me, thread, "pkt_proposed", "resolution", body)
     ben.answer(ben.question("checkpoint"), counter=("time", "20:30"))

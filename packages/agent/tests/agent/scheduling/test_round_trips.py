@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.a2acp.packets import packet
 from tacit.agent.kernel import records
 from tacit.agent.kernel.workspace import Peer
 from tacit.agent.scheduling.escalating import KEEP_TRYING, STOP
@@ -212,9 +213,8 @@ def test_a_peer_that_takes_less_than_it_asks_for_gets_no_packet_and_the_thread_i
     desk.peers[PEER] = Peer(PEER, FEATURES, heard=True, version="a2acp/0.2")
     body = first(["dietary"], time_windows=[{"date": "2026-03-27", "time": "18:00+00:00/21:00+00:00"}])
     body["needs"][0]["priority"] = "required"
-    desk.receive(
-        PEER, THREAD, "pkt_tiny0001", "context", body | {"capabilities": {"max_context_size_bytes": 1}}
-    )
+    least = {**packet.capabilities(), "max_context_size_bytes": 1}
+    desk.receive(PEER, THREAD, "pkt_tiny0001", "context", body | {"capabilities": least})
     desk.settle()
     for question in list(desk.questions("consent")):
         desk.share_all(question)

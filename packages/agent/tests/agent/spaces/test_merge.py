@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.a2acp.packets import bodies, schemas
+from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.agent.spaces import compare, merge
+from tacit.agent.spaces.fields import MOST_FIELDS
 from tacit.agent.spaces.levels import FULL_WRITE, READ_ALL, WRITE_OWN, first_level, may_write
 from tacit.agent.spaces.merge import Version, fault
 from tacit.agent.spaces.state import Cell, Member
@@ -212,14 +216,25 @@ def test_only_what_is_missing_is_found_and_what_a_former_self_wrote():
     assert compare.lost(held, theirs) == ["b", "e"]
     said = compare.field_versions(held.items(), BEN)
     assert list(said) == ["c"], "a comparison names nothing of a third's"
-    assert compare.read_versions(said, BEN) == {"c": Version(7, Moment(5), BEN)}
+    told = msgspec.convert(said, dict[str, bodies.FieldVersion])
+    assert compare.read_versions(told, BEN) == {"c": Version(7, Moment(5), BEN)}
 
 
-@pytest.mark.parametrize(
-    "said", [None, [], {"a": 1}, {"a": {"v": True, "at": "x"}}, {"": {"v": 1, "at": "2026-03-23T09:00:00Z"}}]
-)
-def test_misshapen_versions_are_none(said):
-    assert compare.read_versions(said, BEN) is None
+KNOWN = {"v": 1, "at": "2026-03-23T09:00:00Z", "by": BEN}
+
+
+@pytest.mark.parametrize("said", [[], {"a": 1}, {"a": {**KNOWN, "v": True}}, {"a": {**KNOWN, "at": "x"}}])
+def test_misshapen_versions_do_not_arrive(said):
+    update = {"space_id": "spc_abcd", "changes": [], "field_versions": {"a": KNOWN}}
+    schemas.check_in("space_update", update)
+    with pytest.raises(MalformedPacket):
+        schemas.check_in("space_update", {**update, "field_versions": said})
+
+
+@pytest.mark.parametrize("paths", [[""], [f"a{number}" for number in range(MOST_FIELDS + 1)]])
+def test_versions_of_what_names_no_field_or_of_too_many_are_none(paths):
+    known = msgspec.convert(KNOWN, bodies.FieldVersion)
+    assert compare.read_versions(dict.fromkeys(paths, known), BEN) is None
 
 
 @pytest.mark.spec("A2ACP-201")

@@ -154,6 +154,21 @@ def _refuse_lone_surrogates(value: object) -> None:
         raise Malformed("an escape stands for half a character") from error
 
 
+def as_object(value: Json) -> JsonObject:
+    """The value where it is an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_objects(value: Json) -> list[JsonObject]:
+    """The objects in a list; none for anything else."""
+    return [entry for entry in as_list(value) if isinstance(entry, dict)]
+
+
+def as_list(value: Json) -> list[Json]:
+    """The value where it is a list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
 def compact(data: bytes) -> bytes:
     """The same tokens without white space between them; for bytes that `parse` accepted."""
     return msgspec.json.format(data, indent=-1)

@@ -187,7 +187,13 @@ class ChangeRequest(Part, frozen=True, kw_only=True, omit_defaults=True):
     """What should be otherwise in a proposal."""
 
     field: str
-    suggestion: Json
+    suggestion: Annotated[Json, Asked(needed=True)] | UnsetType = UNSET
+    """Null in what we send where nothing is suggested, and then absent from what is read."""
+
+    @property
+    def wish(self) -> Json:
+        """What is suggested; None where nothing is."""
+        return None if self.suggestion is UNSET else self.suggestion
 
 
 class Child(Part, frozen=True, kw_only=True, omit_defaults=True):

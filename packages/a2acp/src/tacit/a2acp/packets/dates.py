@@ -129,8 +129,9 @@ def weekday_behind(sentence: Sentence, at: int) -> tuple[int | None, int]:
     """
     bracket = sentence.word(at) == "("
     place = at + (bracket or sentence.word(at) == ",")
-    place += sentence.word(place) in {"a", "an"}
-    number = WEEKDAY_OF.get(sentence.word(place)) if bracket else weekday_at(sentence, place)
+    led = bracket or sentence.word(place) in {"a", "an"}
+    place += led and not bracket
+    number = WEEKDAY_OF.get(sentence.word(place)) if led else weekday_at(sentence, place)
     after = sentence.word(place + 1)
     if number is None or after in {"or", "and", ",", "/"} | TO or date_at(sentence, place + 1) is not None:
         return None, at

@@ -44,6 +44,8 @@ class Asked:
     """Who must write a member, and what becomes of one that does not fit (see `RecordMember`)."""
 
     row: str = ""
+    needed: bool = False
+    """By everybody, though a value may lack it once it is read."""
     sent: bool = False
     sent_shape: Shape | None = None
     advisory: bool = False
@@ -80,7 +82,7 @@ def _member(field: msgspec.structs.FieldInfo, hint: object) -> RecordMember:
     return RecordMember(
         field.encode_name,
         shape,
-        needed=field.required and not is_filled,
+        needed=asked.needed or (field.required and not is_filled),
         sent=asked.sent,
         sent_shape=asked.sent_shape,
         advisory=asked.advisory,

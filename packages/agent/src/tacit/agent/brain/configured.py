@@ -13,11 +13,12 @@ password belongs here: options name the file or the variable that holds one.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal
 
 import msgspec
 
 from tacit.base.errors import Refused
+from tacit.base.strict_json import JsonObject
 
 RULES: Final = "rules"
 SMALL: Final = "small"
@@ -36,7 +37,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     driver: Literal["openai", "codex", "claude", "acp", "command"]
     model: str = ""
     """Empty for what the driver takes by itself."""
-    options: dict[str, Any] = {}
+    options: JsonObject = {}
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,11 +57,9 @@ class Configured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def tier(self, name: str) -> Definition | None:
         """The model of a tier, or of the nearest one below it; None for the rules."""
-        for one in reversed(TIERS[: TIERS.index(name) + 1]):
-            found = self.tiers.get(cast("Any", one))
-            if found is not None:
-                return found if isinstance(found, Definition) else None
-        return None
+        below = {TIERS.index(tier): model for tier, model in self.tiers.items()}
+        model = next((below[at] for at in range(TIERS.index(name), -1, -1) if at in below), None)
+        return model if isinstance(model, Definition) else None
 
     @property
     def has_models(self) -> bool:
@@ -89,6 +88,7 @@ def configured(value: object) -> Configured:
     return found
 
 
-def plain(value: Configured | Definition) -> dict[str, Any]:
+def plain(value: Configured | Definition) -> JsonObject:
     """The same as plain JSON: what is kept, and what a driver is opened with."""
-    return cast("dict[str, Any]", msgspec.to_builtins(value))
+    fields: JsonObject = msgspec.to_builtins(value)
+    return fields

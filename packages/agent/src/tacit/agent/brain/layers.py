@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent import aliases
 from tacit.a2acp.consent.tiers import Override, canonical
@@ -34,6 +34,8 @@ from tacit.base.quoting import set_off, single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from tacit.base.strict_json import Json, JsonObject
 
 TITLES: Final = (
     "1 PROTOCOL",
@@ -83,10 +85,13 @@ def owner(scene: Scene, timezone: str) -> str:
     """Layer 2: name, timezone, preferences, style, autonomy (A2ACP-061, A2ACP-062)."""
     unsaid = scene.withheld.keys() - scene.profile.keys()
     zone = placeholders.placeholder("timezone") if "timezone" in unsaid else timezone
-    cleared = _masked(dict(scene.profile), scene)
-    known = {name: value for name, value in cleared.items() if name not in {"timezone", "name"}}
-    style = _masked(scene.style, scene)
-    hidden = {name: placeholders.placeholder(name) for name in unsaid if name != "timezone"}
+    known = {
+        str(_masked(name, scene)): _masked(value, scene)
+        for name, value in scene.profile.items()
+        if name not in {"timezone", "name"}
+    }
+    style = str(_masked(scene.style, scene))
+    hidden: JsonObject = {name: placeholders.placeholder(name) for name in unsaid if name != "timezone"}
     preferences = [
         f"  {single_line(name, 80)}: {_json(value)}" for name, value in sorted((known | hidden).items())
     ]
@@ -158,7 +163,7 @@ def _asked(task: Task, scene: Scene) -> str:
     now = zone_words.local(task.now, zone_of_owner(task.timezone))
     today = f"It is {spoken(now.date())}, {now:%H:%M}, by the owner's clocks."
     if task.kind == READ_REQUEST:
-        said = _masked(task.text[:LONGEST_REQUEST], scene)
+        said = str(_masked(task.text[:LONGEST_REQUEST], scene))
         return _task(f"{today} Read what the owner wants to arrange with the counterpart.", set_off(said))
     if task.kind == READ_PACKET:
         # The packet itself is in the thread.
@@ -179,12 +184,12 @@ def _layer(number: int, text: str) -> str:
     return f"LAYER {TITLES[number]}\n{text}"
 
 
-def _data(value: Mapping[str, Any], scene: Scene) -> str:
+def _data(value: Mapping[str, Json], scene: Scene) -> str:
     text = _json(_masked(dict(value), scene))
     return set_off(text if len(text) <= LONGEST_PACKET else f"{text[:LONGEST_PACKET]} (cut)")
 
 
-def _masked(value: Any, scene: Scene) -> Any:
+def _masked(value: Json, scene: Scene) -> Json:
     return placeholders.masked(value, scene.withheld, partial(_unmasked, scene))
 
 

@@ -21,7 +21,7 @@ time and chance come from outside.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.agent.brain import layers, replies
 from tacit.agent.brain.configured import LARGE, MEDIUM, RULES, SMALL
@@ -102,7 +102,7 @@ class Waiting(Protocol):
         ...
 
 
-class _Spent(Exception):
+class _BudgetSpent(Exception):
     """The day's budget is spent."""
 
 
@@ -132,7 +132,7 @@ class Minded:
             return await self._rules.think(task)
         try:
             return await self._climbed(task)
-        except _Spent:
+        except _BudgetSpent:
             return replace(await self._ruled(task), over_budget=True)
         except GenerationFailed:
             if task.kind != READ_REQUEST:
@@ -198,7 +198,7 @@ class Minded:
         for model in rung.models:
             for pause in (*PAUSES, None):
                 if not self._notes.may_spend():
-                    raise _Spent
+                    raise _BudgetSpent
                 try:
                     return await model.complete(prompt)
                 except ModelAway as away:
@@ -247,8 +247,8 @@ def established(task: Task) -> bool:
     if task.kind == WRITE_PROPOSAL:
         category = task.goal.category if task.goal is not None else ""
     elif task.kind == READ_PACKET:
-        intent: object = task.packet.get("intent")
-        category = cast("dict[str, Any]", intent).get("category") if isinstance(intent, dict) else None
+        intent = task.packet.get("intent")
+        category = intent.get("category") if isinstance(intent, dict) else None
     else:
         return False
     return isinstance(category, str) and task.scene.completed.get(category, 0) >= ESTABLISHED

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.brain import writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tacit.base.strict_json import Json
+
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _HOUR: Final = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d\d)(?!\d)")
 
 
-def beyond(said: str, options: Sequence[Mapping[str, Any]], known: frozenset[int] = frozenset()) -> str:
+def beyond(said: str, options: Sequence[Mapping[str, Json]], known: frozenset[int] = frozenset()) -> str:
     """What words say that the details of these options lack: an hour, or a number; empty when nothing.
 
     `known` are numbers that may stand there too. With one option, the first hour that is named is its start.

@@ -12,13 +12,15 @@ finds one is replaced whole. Knows nothing of tiers.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent import scan
 from tacit.a2acp.consent.folding import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from tacit.base.strict_json import Json
 
 _OPEN, _CLOSE = "\u27e8", "\u27e9"
 _NAME: Final = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]{{1,80}}){_CLOSE}")
@@ -39,7 +41,7 @@ def present(text: str) -> bool:
     return text != text.translate(_ALIKE)
 
 
-def filled(text: str, values: Mapping[str, Any]) -> str | None:
+def filled(text: str, values: Mapping[str, Json]) -> str | None:
     """The text with its placeholders replaced by values; None when one of them has none."""
 
     def value(found: re.Match[str]) -> str:
@@ -51,8 +53,8 @@ def filled(text: str, values: Mapping[str, Any]) -> str | None:
 
 
 def masked(
-    value: Any, withheld: Mapping[str, Any], search: Callable[[object], frozenset[str]] | None = None
-) -> Any:
+    value: Json, withheld: Mapping[str, Json], search: Callable[[object], frozenset[str]] | None = None
+) -> Json:
     """A value without what is withheld, its name in its place, and without brackets of anybody's own.
 
     `search` tells of which fields a value stands in a text, in whatever spelling.
@@ -61,28 +63,27 @@ def masked(
     return found if search is None else _searched(found, withheld, search)
 
 
-def _searched(value: Any, withheld: Mapping[str, Any], search: Callable[[object], frozenset[str]]) -> Any:
+def _searched(value: Json, withheld: Mapping[str, Json], search: Callable[[object], frozenset[str]]) -> Json:
     match value:
         case str() | int() | float():
             hit = [] if isinstance(value, bool) else sorted(search([value]) & withheld.keys())
             return " ".join(map(placeholder, hit)) or value
         case dict():
-            fields = cast("dict[str, Any]", value)
             return {
-                _searched(key, withheld, search): _searched(inner, withheld, search)
-                for key, inner in fields.items()
+                str(_searched(key, withheld, search)): _searched(inner, withheld, search)
+                for key, inner in value.items()
             }
         case list():
-            return [_searched(one, withheld, search) for one in cast("list[Any]", value)]
-        case _:
+            return [_searched(item, withheld, search) for item in value]
+        case None:
             return value
 
 
-def _hidden(withheld: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _hidden(withheld: Mapping[str, Json]) -> list[tuple[str, str]]:
     return [(leaf, name) for name, value in withheld.items() for leaf in _leaves(value)]
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def _leaves(value: Json | tuple[Json, ...]) -> Iterator[str]:
     match value:
         case str():
             text = " ".join(value.split())
@@ -95,30 +96,25 @@ def _leaves(value: Any) -> Iterator[str]:
             if len(str(value)) > _SHORTEST:
                 yield str(value)
         case dict():
-            for inner in cast("dict[str, Any]", value).values():
+            for inner in value.values():
                 yield from _leaves(inner)
         case list() | tuple():
-            for inner in cast("list[Any]", value):
+            for inner in value:
                 yield from _leaves(inner)
-        case _:
-            return
 
 
-def _replaced(value: Any, hidden: list[tuple[str, str]]) -> Any:
+def _replaced(value: Json | tuple[Json, ...], hidden: list[tuple[str, str]]) -> Json:
     match value:
         case str():
             return _text(value, hidden)
         case dict():
-            fields = cast("dict[str, Any]", value)
-            return {_text(key, hidden): _replaced(inner, hidden) for key, inner in fields.items()}
+            return {_text(key, hidden): _replaced(inner, hidden) for key, inner in value.items()}
         case list() | tuple():
-            return [_replaced(one, hidden) for one in cast("list[Any]", value)]
+            return [_replaced(item, hidden) for item in value]
         case bool() | None:
             return value
         case int() | float():
             return next((placeholder(name) for leaf, name in hidden if leaf == str(value)), value)
-        case _:
-            return value
 
 
 def _text(text: str, hidden: list[tuple[str, str]]) -> str:

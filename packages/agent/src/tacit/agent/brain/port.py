@@ -7,10 +7,11 @@ are computed elsewhere, from values, and whatever a thought claims of them is no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.agent.brain.wish import ANYBODY, Addressees
 from tacit.base.errors import PeerFault
+from tacit.base.strict_json import Json, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +35,7 @@ class Said:
     ours: bool
     type: str
     at: Moment
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Sibling:
 
     summary: str
     state: str
-    details: Mapping[str, Any]
+    details: Mapping[str, Json]
     """Of its standing proposal, as far as both sides know it: the end of a dinner, for what follows it."""
 
 
@@ -56,16 +57,16 @@ class Scene:
     counterpart: str
     policy: Policy
     thread_id: str = ""
-    profile: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    profile: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Of the owner, only what is cleared for this counterpart."""
-    withheld: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    withheld: Mapping[str, Json] = field(default_factory=dict[str, Json], repr=False)
     """What is not cleared. A prompt has its names; its values are there to be kept out. A field is in both
     when another value than this one was released."""
     style: str = ""
     autonomy: str = "low"
     completed: Mapping[str, int] = field(default_factory=dict[str, int])
     """By category, how many threads with this counterpart came to their end."""
-    memory: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    memory: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """What is remembered of this counterpart: its values, each with date and source, and its habits."""
     history: tuple[Said, ...] = ()
     shared: tuple[str, ...] = ()
@@ -86,10 +87,10 @@ class Task:
     """The owner's, an IANA name."""
     text: str = ""
     """The person's sentence."""
-    packet: dict[str, Any] = field(default_factory=dict[str, Any])
+    packet: JsonObject = field(default_factory=dict[str, Json])
     """The counterpart's packet: data without authority."""
     goal: Goal | None = None
-    options: tuple[dict[str, Any], ...] = ()
+    options: tuple[JsonObject, ...] = ()
     """For WRITE_PROPOSAL: the details of each option, best first; each value in them is cleared."""
     scene: Scene | None = None
     addressees: Addressees = ANYBODY
@@ -103,7 +104,7 @@ class Thought:
     goal: Goal | None = None
     needs: tuple[Need, ...] = ()
     """More that should be asked of the counterpart."""
-    context: dict[str, Any] = field(default_factory=dict[str, Any])
+    context: JsonObject = field(default_factory=dict[str, Json])
     """More that should be told; it is filtered like everything that leaves."""
     summaries: tuple[str, ...] = ()
     reasoning: str = ""

@@ -17,7 +17,7 @@ import json
 import math
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tacit.a2acp.consent.tiers import Policy
+    from tacit.base.strict_json import Json, JsonObject
 
 LONGEST_ANSWER: Final = 64 * 1024
 LOOKED_AHEAD: Final = 400 * DAY
@@ -57,16 +58,16 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)", re.ASCII)
 
 
-def _object(**members: Any) -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": False, "required": list(members), "properties": members}
+def _object(**members: Json) -> JsonObject:
+    return {"type": "object", "additionalProperties": False, "required": [*members], "properties": members}
 
 
-def _list(of: Any) -> dict[str, Any]:
+def _list(of: Json) -> JsonObject:
     return {"type": "array", "items": of}
 
 
-_TEXT: Final[dict[str, Any]] = {"type": "string"}
-_SURE: Final[dict[str, Any]] = {"type": "number", "minimum": 0, "maximum": 1}
+_TEXT: Final[JsonObject] = {"type": "string"}
+_SURE: Final[JsonObject] = {"type": "number", "minimum": 0, "maximum": 1}
 _GOAL: Final = _object(
     kind={"type": "string", "enum": [MEETING, HANDOVER, INFORMATION]},
     summary=_TEXT,
@@ -80,7 +81,7 @@ _GOAL: Final = _object(
     unclear=_list(_TEXT),
     confidence=_SURE,
 )
-SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+SCHEMAS: Final[Mapping[str, JsonObject]] = {
     READ_REQUEST: _GOAL,
     READ_PACKET: _GOAL,
     WRITE_PROPOSAL: _object(summaries=_list(_TEXT), reasoning=_TEXT, confidence=_SURE),
@@ -110,11 +111,11 @@ def read(task: Task, text: str, base: Thought) -> Thought:
     return thought
 
 
-def found(text: str) -> dict[str, Any]:
+def found(text: str) -> JsonObject:
     """The one object in a text; prose and fences around it are let go."""
     if len(text) > LONGEST_ANSWER:
         raise MalformedAnswer("it is too long")
-    whole: list[dict[str, Any]] = []
+    whole: list[JsonObject] = []
     at = failed = 0
     try:
         while (at := text.find("{", at)) >= 0:
@@ -137,7 +138,7 @@ class _Twice(ValueError):
     """A member that stands twice."""
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members(pairs: list[tuple[str, Json]]) -> JsonObject:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise _Twice
@@ -157,7 +158,7 @@ def confidence(value: object) -> float:
 # Words.
 
 
-def _words(task: Task, fields: Mapping[str, Any]) -> Thought:
+def _words(task: Task, fields: Mapping[str, Json]) -> Thought:
     summaries = _texts(fields, "summaries")
     if len(summaries) != len(task.options):
         raise MalformedAnswer(f"it has {len(summaries)} summaries for {len(task.options)} options")
@@ -172,7 +173,7 @@ def _words(task: Task, fields: Mapping[str, Any]) -> Thought:
     return Thought(summaries=summaries, reasoning=reasoning, confidence=confidence(fields.get("confidence")))
 
 
-def _only_numbers_of(said: str, options: tuple[dict[str, Any], ...], task: Task) -> None:
+def _only_numbers_of(said: str, options: tuple[JsonObject, ...], task: Task) -> None:
     goal = task.goal
     known = {goal.minutes} | numbers.found_in(json.dumps(goal.details, default=str)) if goal else set[int]()
     wrong = numbers.beyond(said, options, frozenset(known))
@@ -191,7 +192,7 @@ def _known_names(said: str, task: Task) -> None:
 # Goals.
 
 
-def _goal(task: Task, fields: Mapping[str, Any], base: Thought) -> Goal:
+def _goal(task: Task, fields: Mapping[str, Json], base: Thought) -> Goal:
     ruled = base.goal or Goal(kind=INFORMATION, category=QUESTIONS, summary="")
     kind = fields.get("kind")
     if not isinstance(kind, str) or kind not in _CATEGORY:
@@ -215,7 +216,7 @@ def _goal(task: Task, fields: Mapping[str, Any], base: Thought) -> Goal:
     return replace(made, spans=(), unclear=(*left, *made.unclear)) if left else made
 
 
-def _meeting(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -> Goal:
+def _meeting(task: Task, fields: Mapping[str, Json], ruled: Goal, common: Goal) -> Goal:
     event, name = _event(fields, ruled)
     spans = _spans(task, fields)
     context = _object_in(task.packet, "context")
@@ -245,7 +246,7 @@ def _meeting(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -
     )
 
 
-def _other(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -> Goal:
+def _other(task: Task, fields: Mapping[str, Json], ruled: Goal, common: Goal) -> Goal:
     """A hand-over or a question: what is offered and needed is the rules' where they read the same."""
     kind, ours = common.kind, task.kind == READ_REQUEST
     if ruled.kind == kind:
@@ -260,7 +261,7 @@ def _other(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -> 
     return replace(common, wants=wants, unclear=unclear)
 
 
-def _event(fields: Mapping[str, Any], ruled: Goal) -> tuple[occasions.Occasion, str]:
+def _event(fields: Mapping[str, Json], ruled: Goal) -> tuple[occasions.Occasion, str]:
     """The event that code found in the words, else the model's, else a meeting."""
     named = occasions.event_of(ruled.event_type) if ruled.event_type else None
     if named is not None and named is not occasions.MEETING:
@@ -274,7 +275,7 @@ def _event(fields: Mapping[str, Any], ruled: Goal) -> tuple[occasions.Occasion, 
     return occasions.MEETING, occasions.MEETING.name
 
 
-def _spans(task: Task, fields: Mapping[str, Any]) -> tuple[Span, ...]:
+def _spans(task: Task, fields: Mapping[str, Json]) -> tuple[Span, ...]:
     listed = _objects(fields, "times")
     if len(listed) > MOST_TIMES:
         raise MalformedAnswer("it names too many times")
@@ -303,7 +304,7 @@ def _minute(value: object) -> int | None:
     return minute if minute is not None and minute <= 24 * 60 else None
 
 
-def _wants(task: Task, fields: Mapping[str, Any], first: tuple[Need, ...], kind: str) -> tuple[Need, ...]:
+def _wants(task: Task, fields: Mapping[str, Json], first: tuple[Need, ...], kind: str) -> tuple[Need, ...]:
     """What code needs, then what the model would like to know of known fields; five in all (A2ACP-105)."""
     policy = task.scene.policy if task.scene is not None else DEFAULT
     found = list(first)
@@ -324,27 +325,26 @@ def _may_be_asked(name: str, policy: Policy, *, anything: bool) -> bool:
     return anything or name in aliases.WORDS or name in _OWN_FIELDS or name in own
 
 
-def _unclear(task: Task, fields: Mapping[str, Any]) -> tuple[str, ...]:
+def _unclear(task: Task, fields: Mapping[str, Json]) -> tuple[str, ...]:
     """What a model could not read, and days that are not what they are called (A2ACP-075, A2ACP-076)."""
     wrong = contradictions(task.text, task.now, task.timezone) if task.kind == READ_REQUEST else ()
     said = tuple(stripped(one, 200) for one in _texts(fields, "unclear")[:3] if one)
     return tuple(dict.fromkeys((*wrong, *said)))
 
 
-def _place(task: Task, fields: Mapping[str, Any]) -> str:
+def _place(task: Task, fields: Mapping[str, Json]) -> str:
     """Where, if the owner has said it in these words."""
     place = _text(fields, "place", 120)
     said = " ".join(task.text.split()).casefold()
     return place if task.kind == READ_REQUEST and place and place.casefold() in said else ""
 
 
-def _flexibility(fields: Mapping[str, Any]) -> dict[str, str]:
-    said: object = fields.get("flexibility", {})
+def _flexibility(fields: Mapping[str, Json]) -> dict[str, str]:
+    said = fields.get("flexibility", {})
     if not isinstance(said, dict):
         raise MalformedAnswer("its flexibility is no object")
-    members = cast("dict[str, Any]", said)
-    found = {name: members[name] for name in _DIMENSIONS if members.get(name)}
-    return {name: value for name, value in found.items() if value == vocabulary.flexibility(value)}
+    known = {name: vocabulary.flexibility(said[name]) for name in _DIMENSIONS if said.get(name)}
+    return {name: value for name, value in known.items() if value == said[name]}
 
 
 def _spoken(goal: Goal) -> Iterator[str]:
@@ -356,33 +356,35 @@ def _spoken(goal: Goal) -> Iterator[str]:
 # Members of an answer.
 
 
-def _text(fields: Mapping[str, Any], name: str, limit: int) -> str:
+def _text(fields: Mapping[str, Json], name: str, limit: int) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str):
         raise MalformedAnswer(f"its {name} is no text")
     return stripped(value, limit)
 
 
-def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    listed: object = fields.get(name, [])
-    if not isinstance(listed, list) or any(not isinstance(one, str) for one in cast("list[Any]", listed)):
+def _texts(fields: Mapping[str, Json], name: str) -> tuple[str, ...]:
+    listed = fields.get(name, [])
+    texts = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    if not isinstance(listed, list) or len(texts) != len(listed):
         raise MalformedAnswer(f"its {name} are no texts")
-    return tuple(stripped(one, 200) for one in cast("list[str]", listed))
+    return tuple(stripped(text, 200) for text in texts)
 
 
-def _objects(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    listed: object = fields.get(name, [])
-    if not isinstance(listed, list) or any(not isinstance(one, dict) for one in cast("list[Any]", listed)):
+def _objects(fields: Mapping[str, Json], name: str) -> list[JsonObject]:
+    listed = fields.get(name, [])
+    objects = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    if not isinstance(listed, list) or len(objects) != len(listed):
         raise MalformedAnswer(f"its {name} are no objects")
-    return cast("list[dict[str, Any]]", listed)
+    return objects
 
 
-def _object_in(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found: object = fields.get(name)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+def _object_in(fields: Mapping[str, Json], name: str) -> JsonObject:
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}
 
 
-def _integer(fields: Mapping[str, Any], name: str) -> int:
+def _integer(fields: Mapping[str, Json], name: str) -> int:
     value = fields.get(name, 0)
     if isinstance(value, bool) or not isinstance(value, int):
         raise MalformedAnswer(f"its {name} is no whole number")

@@ -13,7 +13,7 @@ nothing (`matters`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -30,6 +30,7 @@ from tacit.base.moment import SECOND
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.base.spans import Span
+    from tacit.base.strict_json import JsonObject
 
 SCHEDULING: Final = "scheduling"
 PROJECTS: Final = "project_coordination"
@@ -265,8 +266,8 @@ def _fitting(minutes: int, spans: tuple[Span, ...], *, exact: bool) -> int:
     return minutes if exact or not spans or longest >= minutes else max(longest, _SHORTEST)
 
 
-def _details(wish: Wish) -> dict[str, Any]:
-    details: dict[str, Any] = {}
+def _details(wish: Wish) -> JsonObject:
+    details: JsonObject = {}
     size = _party_size(wish)
     if size:
         details["party_size"] = size
@@ -357,7 +358,7 @@ def _handover(wish: Wish, urgency: str, zone: str) -> Goal | None:
     wish.use(*place)
     names.read_names(wish, "to")
     when = wish.when
-    details: dict[str, Any] = {"project": project} if project else {}
+    details: JsonObject = {"project": project} if project else {}
     until, deadline = "", _deadline(wish)
     if deadline:
         wish.use_times(Day, Flex)

@@ -8,7 +8,7 @@ and nothing else; what we want and offer is ours.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.a2acp.packets.zones import zone_named
 from tacit.agent.brain import occasions, writing
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.base.spans import Span
+    from tacit.base.strict_json import Json, JsonObject
 
 _LONGEST_TEXT: Final = 400
 """Characters of a counterpart's sentence that are read."""
@@ -109,7 +110,7 @@ class Rules:
         return self._meeting(task, intent, context, urgency)
 
     def _meeting(
-        self, task: Task, intent: Mapping[str, Any], context: Mapping[str, Any], urgency: str
+        self, task: Task, intent: Mapping[str, Json], context: Mapping[str, Json], urgency: str
     ) -> Goal:
         said = _text(intent.get("summary"))
         event, name = _event(context, said)
@@ -128,7 +129,7 @@ class Rules:
         )
 
     def _times(
-        self, task: Task, event: occasions.Occasion, context: Mapping[str, Any], said: str
+        self, task: Task, event: occasions.Occasion, context: Mapping[str, Json], said: str
     ) -> tuple[tuple[Span, ...], tuple[str, ...]]:
         """Their windows; without any the day they propose, the day their summary names, or the next days."""
         proposed = _text(context.get("proposed_date"))
@@ -157,15 +158,15 @@ class Rules:
         return ((), tuple(wrong)) if wrong else (spans, ())
 
 
-def _object(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str:
     return value[:_LONGEST_TEXT] if isinstance(value, str) else ""
 
 
-def _kind(intent: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+def _kind(intent: Mapping[str, Json], context: Mapping[str, Json]) -> str:
     """By category; without one that is known, by what the context has."""
     category = intent.get("category")
     if isinstance(category, str) and category in _KINDS:
@@ -178,7 +179,7 @@ def _kind(intent: Mapping[str, Any], context: Mapping[str, Any]) -> str:
     return MEETING if occasions.named(words) else INFORMATION
 
 
-def _event(context: Mapping[str, Any], said: str) -> tuple[occasions.Occasion, str]:
+def _event(context: Mapping[str, Json], said: str) -> tuple[occasions.Occasion, str]:
     """The event and its name: theirs where it is a name, else what the summary speaks of, else a meeting."""
     given = _text(context.get("event_type"))
     known = occasions.event_of(given)

@@ -14,7 +14,7 @@ from tacit.agent.consent import sending
 from tacit.agent.consent.consenting import facts_of
 from tacit.agent.kernel.state import OPEN, US
 from tacit.agent.memory import remembering
-from tacit.agent.scheduling import proposing
+from tacit.agent.scheduling import proposal_slots
 from tacit.agent.scheduling.view import view_of
 from tacit.agent.scheduling.wording import STYLE, told_apart
 
@@ -77,6 +77,6 @@ def _siblings(ws: Workspace, thread: Thread) -> list[Sibling]:
         if other is None or other.peer != thread.peer:
             continue
         intent = cast("dict[str, Any]", ws.read(other.intent) or {})
-        agreed = proposing.chosen_details(ws, other) if other.proposal is not None else {}
+        agreed = proposal_slots.chosen_details(ws, other) if other.proposal is not None else {}
         found.append(Sibling(str(intent.get("summary", "")), other.state.value, agreed))
     return found

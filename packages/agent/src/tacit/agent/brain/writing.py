@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets.dates import spoken
 from tacit.a2acp.packets.zones import zone_named, zone_of_owner
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tacit.base.spans import Span
+    from tacit.base.strict_json import Json
 
 _TIME: Final = re.compile(r"([0-2][0-9]:[0-5][0-9])(Z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
 _LONGEST: Final = 80
@@ -59,7 +60,7 @@ def days_of(spans: Sequence[Span], zone: str) -> str:
     return f" on {spoken(first)}" if first == last else f" between {spoken(first)} and {spoken(last)}"
 
 
-def summary(details: Mapping[str, Any]) -> str:
+def summary(details: Mapping[str, Json]) -> str:
     """A proposal's details in words: `Dinner on Friday 27 March 2026, 19:00 to 20:30 (Europe/London)`.
 
     Times are shown on the clocks of the details' `timezone`, otherwise with their offset. What cannot be read
@@ -71,7 +72,7 @@ def summary(details: Mapping[str, Any]) -> str:
     return f"{said}{when}{f', {place}' if place else ''}"
 
 
-def _when(details: Mapping[str, Any]) -> str:
+def _when(details: Mapping[str, Json]) -> str:
     day = _date(details.get("date") or details.get("handover_date"))
     if day is None:
         return ""
@@ -105,7 +106,7 @@ def _shown(day: date, clock: str, offset: str, zone: tzinfo | None) -> datetime 
         return None
 
 
-def reasoning(options: Sequence[Mapping[str, Any]]) -> str:
+def reasoning(options: Sequence[Mapping[str, Json]]) -> str:
     """Why this is proposed, without a single value."""
     if not any("time" in option for option in options):
         return "This fits what both sides have said."

@@ -11,7 +11,7 @@ answer has no effect.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -27,11 +27,21 @@ from tacit.agent.groups import blackouts, grouping, joining
 from tacit.agent.groups.members import is_hub
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import MEMBER, US, Approvals
-from tacit.agent.scheduling import acting, asking, concluding, escalating, proposing, recalling, tries
+from tacit.agent.scheduling import (
+    acting,
+    asking,
+    concluding,
+    escalating,
+    proposal_slots,
+    proposing,
+    recalling,
+    tries,
+)
 from tacit.agent.scheduling.view import AVAILABILITY, view_of
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 from tacit.base.quoting import shown
+from tacit.base.strict_json import as_list, as_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +51,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.goal import Goal
     from tacit.base.spans import Span
+    from tacit.base.strict_json import Json
 
 ROUNDS_GRANTED: Final = 8
 LASTING: Final = frozenset({"consent", "checkpoint", "escalation", "scope"})
@@ -78,7 +89,7 @@ def answer(ws: Workspace, question_id: str, said: Answer, *, slot_free: bool = T
     """Take a person's answer; the thread it belongs to."""
     question = open_question(ws, question_id)
     thread = ws.thread(question.thread_id)
-    content = cast("Fields", ws.read(question.content) or {})
+    content = as_object(ws.read(question.content))
     if replace(said, via="") == Answer(dismiss=True) and question.kind in LASTING:
         # Put aside, not answered: it stays open, and is there again when it is asked for (A2ACP-131).
         return question.thread_id
@@ -235,7 +246,7 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
     if said.alternative is not None and said.alternative < 0:
         raise Refused("unknown_alternative", "the proposal has no such alternative", row="A2ACP-144")
     if said.confirm or said.alternative is not None:
-        choice = said.alternative if said.alternative is not None else proposing.MAIN
+        choice = said.alternative if said.alternative is not None else proposal_slots.MAIN
         proposing.check_choice(ws, thread, choice, said.ticks)
         _record(ws, question, said, "confirm")
         confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
@@ -263,7 +274,7 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
 
 
 def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fields, said: Answer) -> None:
-    choices = [str(one) for one in cast("list[Any]", content.get("choices") or [])]
+    choices = [str(one) for one in as_list(content.get("choices"))]
     _needs(said.choose is not None or said.refuse, "--choose N or --refuse")
     number = len(choices) - 1 if said.choose is None else said.choose
     if not 0 <= number < len(choices):
@@ -292,7 +303,7 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
         else:
             _go_on(ws, thread)
         return
-    _chosen(ws, thread, question, cast("list[Any]", content["alternatives"])[number])
+    _chosen(ws, thread, question, as_list(content["alternatives"])[number])
 
 
 def _go_on(ws: Workspace, thread: Thread) -> None:
@@ -307,15 +318,15 @@ def _go_on(ws: Workspace, thread: Thread) -> None:
     ws.change(thread.thread_id, **changes)
 
 
-def _chosen(ws: Workspace, thread: Thread, question: Question, alternative: object) -> None:
+def _chosen(ws: Workspace, thread: Thread, question: Question, alternative: Json) -> None:
     """What the person chose goes back as context, and the thread goes on with it (A2ACP-101).
 
     It is considered further once the other person has chosen too.
     """
-    found = cast("Fields", alternative) if isinstance(alternative, dict) else {}
-    details = cast("Fields", found.get("details") or {})
+    found = as_object(alternative)
+    details = as_object(found.get("details"))
     window = {one: details[one] for one in ("date", "time") if details.get(one)}
-    windows: list[Any] | None = found.get("time_windows") or ([window] if len(window) == 2 else None)
+    windows = found.get("time_windows") or ([window] if len(window) == 2 else None)
     name = canonical(ws.policy, "time_windows")
     if windows:
         # Choosing a time is saying that one has it.

@@ -11,7 +11,7 @@ them goes by many names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -23,17 +23,18 @@ from tacit.agent.groups import blackouts
 from tacit.agent.kernel.state import GIVEN, OPEN
 from tacit.agent.scheduling.view import AVAILABILITY
 from tacit.base import quoting
+from tacit.base.strict_json import as_object
 from tacit.base.strict_json import canonical as bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.goal import Need
     from tacit.agent.scheduling.view import View
     from tacit.base.spans import Span
+    from tacit.base.strict_json import Json, JsonObject
 
 SUGGESTED: Final[dict[str, tuple[str, ...]]] = {"acceptance": ("yes", "no")}
 """What can be said to a field that only its owner can answer: nobody has to type it (A2ACP-128)."""
@@ -120,19 +121,19 @@ def is_released(ws: Workspace, approved: Mapping[str, str], field: str, value: A
     return False
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _parts(value: Json) -> Iterator[Json]:
     yield value
     if isinstance(value, dict):
-        for inner in cast("Fields", value).values():
+        for inner in value.values():
             yield from _parts(inner)
     elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
+        for inner in value:
             yield from _parts(inner)
 
 
-def facts_of(ws: Workspace, thread: Thread) -> Fields:
+def facts_of(ws: Workspace, thread: Thread) -> JsonObject:
     """The values that another program of the owner's gave for this thread, by field (A2ACP-268)."""
-    return cast("Fields", ws.read(facts_name(thread.thread_id)) or {}).get("fields", {})
+    return as_object(as_object(ws.read(facts_name(thread.thread_id))).get("fields"))
 
 
 def facts_name(thread_id: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from tacit.agent.contacts import uri as contact_uri
@@ -62,18 +62,17 @@ def is_public(host: str) -> bool:
 def agents(raw: bytes, asked: Account) -> list[ContactUri]:
     """The agents that an answer names; `PeerFault` for what is no answer to this question."""
     try:
-        said = strict_json.parse(raw)
+        answer = strict_json.parse(raw)
     except (ValueError, Refused):
         raise PeerFault("the domain's answer is not JSON") from None
-    if not isinstance(said, dict):
+    if not isinstance(answer, dict):
         raise PeerFault("the domain's answer is not a JSON object")
-    answer = cast("dict[str, Any]", said)
     subject = answer.get("subject")
     if subject is not None and str(subject).lower() != str(asked).lower():
         raise PeerFault("the domain's answer is about another account")
-    links: object = answer.get("links")
+    links = answer.get("links")
     found: list[ContactUri] = []
-    for link in cast("list[Any]", links)[:MOST_LINKS] if isinstance(links, list) else ():
+    for link in links[:MOST_LINKS] if isinstance(links, list) else ():
         match link:
             case {"rel": "urn:a2acp:agent", "href": str(href)}:
                 try:

@@ -10,8 +10,9 @@ Knows nothing of threads, time or packets.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from tacit.a2acp.packets import bodies
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -57,31 +58,25 @@ def chosen(members: Sequence[str], *, quorum: object = None, in_order: bool = Fa
     return Confirmation(QUORUM, quorum=quorum)
 
 
-def written(way: Confirmation) -> dict[str, object]:
+def written(way: Confirmation) -> bodies.Confirmation:
     """The `confirmation` of a resolution."""
-    found: dict[str, object] = {"mode": way.mode}
-    if way.mode == QUORUM:
-        found["quorum"] = way.quorum
-    if way.mode == SEQUENTIAL:
-        found["order"] = list(way.order)
-    return found
+    return bodies.Confirmation(
+        mode=way.mode,
+        quorum=way.quorum if way.mode == QUORUM else None,
+        order=way.order if way.mode == SEQUENTIAL else None,
+    )
 
 
-def read(found: object, members: Sequence[str]) -> Confirmation:
+def read(said: bodies.Confirmation | None, members: Sequence[str]) -> Confirmation:
     """The `confirmation` of a packet; what cannot be is `all` (A2ACP-153)."""
-    fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    match fields.get("mode"):
-        case "quorum":
-            quorum = fields.get("quorum")
-            fits = isinstance(quorum, int) and not isinstance(quorum, bool) and 1 <= quorum <= len(members)
-            return Confirmation(QUORUM, quorum=quorum) if fits and isinstance(quorum, int) else Confirmation()
-        case "sequential":
-            order = fields.get("order")
-            named = tuple(map(str, cast("list[object]", order))) if isinstance(order, list) else ()
-            fits = len(named) == len(members) and set(named) == set(members)
-            return Confirmation(SEQUENTIAL, order=named) if fits else Confirmation()
-        case _:
-            return Confirmation()
+    if said is None:
+        return Confirmation()
+    quorum, order = said.quorum, said.order
+    if said.mode == QUORUM and quorum is not None and 1 <= quorum <= len(members):
+        return Confirmation(QUORUM, quorum=quorum)
+    if said.mode == SEQUENTIAL and order and len(order) == len(members) and set(order) == set(members):
+        return Confirmation(SEQUENTIAL, order=order)
+    return Confirmation()
 
 
 def standing(

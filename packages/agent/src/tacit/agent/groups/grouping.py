@@ -19,12 +19,14 @@ One who has not answered when its time is over is the owner's to decide on, once
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from tacit.a2acp.packets import formats, packet
+from tacit.a2acp.packets.bodies import Resolution
+from tacit.a2acp.packets.schemas import valued_as
 from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.consent import sending
 from tacit.agent.consent.consenting import ask_consent, is_refused, zone_of
@@ -53,12 +55,13 @@ from tacit.agent.groups.members import (
 )
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import HUB, LEG, US
-from tacit.agent.scheduling import acting, asking, escalating, options, proposing, recalling
+from tacit.agent.scheduling import acting, asking, escalating, options, proposal_slots, proposing, recalling
 from tacit.agent.scheduling.goal import MEETING, Goal, Need
 from tacit.agent.scheduling.view import their_spans, their_times, view_of
 from tacit.base.errors import Refused
 from tacit.base.moment import LAST, Moment
 from tacit.base.spans import Span, merged, without
+from tacit.base.strict_json import as_list, as_object, as_objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,7 +191,7 @@ def _hub_turn(ws: Workspace, own: Thread, token: str) -> str:
     if awaited(group_of(ws, own)):
         return "waits for the others"
     for question in ws.open_questions(own.thread_id, "escalation"):
-        if cast("Fields", ws.read(question.content) or {}).get("group") == SILENT:
+        if as_object(ws.read(question.content)).get("group") == SILENT:
             ws.say(records.Withdrawn(question.question_id, "they have answered"))
     if ws.thread(own.thread_id).state in NEGOTIABLE:
         ws.change(own.thread_id, consider=token)
@@ -226,7 +229,7 @@ def take(ws: Workspace, view: View, windows: tuple[Span, ...] | None, token: str
 def aggregate(ws: Workspace, view: View, group: Group, windows: tuple[Span, ...] | None) -> Aggregate:
     """What those who have answered have in common (A2ACP-176)."""
     own = view.thread
-    goal = cast("Goal", view.goal)
+    goal = view.known_goal
     gone = (*recalling.ruled_out_slots(ws, own), Span(Moment(-LAST), ws.now))
     free: dict[str, tuple[Span, ...]] = {ws.me: without(_wished(ws, view, windows or ()), gone)}
     places: dict[str, object] = {ws.me: ws.profile.get("location_preference")}
@@ -318,7 +321,7 @@ def _ask_to_bend(ws: Workspace, view: View, group: Group, found: Aggregate, toke
     zone = zone_of(ws)
     people = len(group.present)
     offered = [each for each in found.windows if binding.agent in each.missing] or list(found.windows)
-    goal = cast("Goal", view.goal)
+    goal = view.known_goal
     slots = [_slot(ws, view, goal, each) for each in offered[:_MOST_OFFERED]]
     alternatives = [
         {
@@ -368,7 +371,7 @@ def _slot(ws: Workspace, view: View, goal: Goal, window: Window) -> Span | None:
         zone=zone_of(ws),
         now=ws.now,
         excluded=recalling.ruled_out_slots(ws, view.thread),
-        holds=proposing.held_slots(ws, view.thread.thread_id),
+        holds=proposal_slots.held_slots(ws, view.thread.thread_id),
     )
     return found.best[0].span if found.best else None
 
@@ -413,7 +416,7 @@ def propose(ws: Workspace, view: View, found: Aggregate, token: str) -> str:
     own = ws.thread(view.thread.thread_id)
     group = group_of(ws, own)
     best = found.windows[0]
-    slot = _slot(ws, view, cast("Goal", view.goal), best)
+    slot = _slot(ws, view, view.known_goal, best)
     if slot is None:
         return _ask_which(ws, view, group, found)
     fanout = fanout_id(ws)
@@ -425,14 +428,14 @@ def propose(ws: Workspace, view: View, found: Aggregate, token: str) -> str:
         return "nothing to propose now"
     group = regroup(ws, group, declined={})
     ws.keep(ws.me, body, name=fanout)
-    standing = proposing.standing_of(ws, fanout, US, body, group.present)
+    standing = proposing.standing_of(ws, fanout, US, valued_as(Resolution, body), group.present)
     ws.change(own, proposal=standing, past_proposals=own.past_proposals + 1, awaiting_user=False)
     ask(ws, own.thread_id)
     return "resolution"
 
 
 def _resolution(ws: Workspace, view: View, group: Group, found: Aggregate, slot: Span) -> Fields:
-    details = proposing.details(ws, view, slot)
+    details = proposal_slots.details(ws, view, slot)
     best = found.windows[0]
     zone = zone_of(ws)
     told = best.count + len(best.missing)
@@ -454,7 +457,7 @@ def _resolution(ws: Workspace, view: View, group: Group, found: Aggregate, slot:
         "confirmation_timeout": proposing.window(view.thread),
         "on_timeout": "remind_then_expire",
         "actions_on_confirm": proposing.actions_for(ws, view, details),
-        "confirmation": confirmation.written(way_of(group)),
+        "confirmation": msgspec.json.decode(msgspec.json.encode(confirmation.written(way_of(group)))),
         SIGNATURES: signatures_of(ws, group),
     }
 
@@ -484,7 +487,7 @@ def ask(ws: Workspace, hub_id: str) -> None:
             continue
         sent = sending.send(ws, view_of(ws, one), "resolution", body, fanout=standing.packet_id)
         if sent and ws.move(one.thread_id, Cause.PROPOSED):
-            stands = proposing.standing_of(ws, sent, US, body, (one.peer,))
+            stands = proposing.standing_of(ws, sent, US, valued_as(Resolution, body), (one.peer,))
             stands = msgspec.structs.replace(stands, expires=standing.expires, remind_at=None)
             ws.change(one.thread_id, proposal=stands, consider="")
     if ws.me in turn and not standing.question_id:
@@ -524,7 +527,7 @@ def _is_stalled(ws: Workspace, group: Group, member: str) -> bool:
 
 def chosen(ws: Workspace, own: Thread, content: Fields, number: int) -> None:
     """How the owner wants a group to go on that could not do so by itself."""
-    choices = [str(one) for one in cast("list[Any]", content.get("choices") or [])]
+    choices = [str(one) for one in as_list(content.get("choices"))]
     own = ws.change(own, awaiting_user=False)
     if choices[number] == TRY_AGAIN:
         recalling.try_again(ws, own)
@@ -532,14 +535,13 @@ def chosen(ws: Workspace, own: Thread, content: Fields, number: int) -> None:
         return
     if content.get("group") == CHOICE:
         own = recalling.chosen_by_people(ws, own)
-        offered = cast("list[Fields]", content["alternatives"])[number]
-        leave(ws, own, cast("list[str]", offered["missing"]), LEFT_OUT)
-        goal = cast("Goal", view_of(ws, own).goal)
-        start, end = cast("list[int]", offered["window"])
-        fixed = msgspec.structs.replace(goal, spans=(Span(Moment(start), Moment(end)),))
+        offered = as_objects(content["alternatives"])[number]
+        leave(ws, own, [str(member) for member in as_list(offered["missing"])], LEFT_OUT)
+        goal = view_of(ws, own).known_goal
+        fixed = msgspec.structs.replace(goal, spans=(msgspec.convert(offered["window"], Span),))
         ws.change(own.thread_id, goal=ws.keep(ws.me, msgspec.to_builtins(fixed)), consider=own.thread_id)
         return
-    late = cast("list[str]", content["silent"])
+    late = [str(member) for member in as_list(content["silent"])]
     group = group_of(ws, own)
     if choices[number] == GO_ON:
         leave(ws, own, late, LEFT_OUT)

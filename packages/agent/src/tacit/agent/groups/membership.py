@@ -11,10 +11,13 @@ import hashlib
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
+from tacit.base.strict_json import as_list
 from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from tacit.base.strict_json import Json
 
 FEWEST: Final = 3
 MOST: Final = 50
@@ -45,12 +48,12 @@ def chosen(me: str, others: Sequence[str]) -> tuple[str, ...]:
     return members
 
 
-def told(listed: object, *, me: str, sender: str, fewest: int = FEWEST) -> tuple[str, ...] | None:
+def told(listed: Json, *, me: str, sender: str, fewest: int = FEWEST) -> tuple[str, ...] | None:
     """The list that a coordinator's packet names; None when it is none that we could be part of.
 
     A group begins with three; others may leave it until two are left.
     """
-    entries = cast("list[object]", listed) if isinstance(listed, list) else []
+    entries = as_list(listed)
     members = tuple(one for one in entries if isinstance(one, str))
     if len(members) != len(entries) or not {me, sender} <= set(members) or _fault(members, fewest):
         return None

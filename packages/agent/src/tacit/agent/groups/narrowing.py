@@ -22,7 +22,7 @@ steps: there what one tells is needed by the other, and a packet more is a day m
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -67,7 +67,7 @@ def possible(group: Group, windows: Sequence[Window]) -> tuple[Window, ...]:
 
 def ask_for_the_rest(ws: Workspace, hub: View, group: Group, left: Sequence[Window]) -> bool:
     """Ask those whom it still concerns for the rest; whether anybody was asked."""
-    goal = cast("Goal", hub.goal)
+    goal = hub.known_goal
     rest = tuple(one for one in goal.wants if canonical(ws.policy, one.field) != AVAILABILITY)
     waiting = [one for one in legs_of(ws, group) if _has_more_to_say(ws, one)]
     waiting = [one for one in waiting if blackouts.concerns(one.peer, left)]
@@ -86,7 +86,7 @@ def _has_more_to_say(ws: Workspace, leg: Thread) -> bool:
 
 def _ask(ws: Workspace, leg: Thread, rest: tuple[Need, ...], fanout: str) -> bool:
     view = view_of(ws, leg)
-    goal = msgspec.structs.replace(cast("Goal", view.goal), wants=rest)
+    goal = msgspec.structs.replace(view.known_goal, wants=rest)
     needs = asking.first_needs(ws, replace(view, goal=goal), None)
     needs = limits.askable(needs, frozenset(leg.wants), lambda name: canonical(ws.policy, name))
     body: Fields = {

@@ -17,10 +17,13 @@ new one's name.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from tacit.a2acp.packets.bodies import CoordinatorTransfer, CoordinatorTransferResponse
+from tacit.a2acp.packets.schemas import written
 from tacit.a2acp.threads.states import NEGOTIABLE, Cause
 from tacit.agent.brain import occasions
 from tacit.agent.consent import sending
@@ -31,21 +34,22 @@ from tacit.agent.groups.members import group_of, hub_of, leg_of, legs_of, open_l
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import LEG, MEMBER
 from tacit.agent.scheduling import asking
-from tacit.agent.scheduling.goal import MEETING, Goal
+from tacit.agent.scheduling.goal import MEETING
 from tacit.agent.scheduling.view import view_of
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.base.strict_json import as_object
 from tacit.wire import version
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.groups.fold import Group
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
+    from tacit.base.strict_json import Json, JsonObject
 
 PATIENCE: Final = 600 * SECOND
-TRANSFER: Final = "coordinator_transfer"
-RESPONSE: Final = "coordinator_transfer_response"
+TRANSFER: Final[str] = CoordinatorTransfer.TYPE
+RESPONSE: Final[str] = CoordinatorTransferResponse.TYPE
 TRANSFERRED: Final = "transferred"
 
 
@@ -83,21 +87,21 @@ def takers(ws: Workspace, group: Group) -> list[str]:
 def offer(ws: Workspace, group: Group, to: str, reason: str = "") -> None:
     """Offer the role to a participant (A2ACP-183)."""
     leg = _leg_offered(ws, group, to)
-    body = _transfer(ws, group, to, reason or "Somebody else is to coordinate this")
+    body = written(_transfer(ws, group, to, reason or "Somebody else is to coordinate this"))
     if not sending.send(ws, view_of(ws, leg), TRANSFER, body):
         raise Refused("not_sent", "nothing of this may leave", row="A2ACP-072")
     regroup(ws, group, offered_to=to, offered_until=Moment(ws.now + PATIENCE))
 
 
-def _transfer(ws: Workspace, group: Group, to: str, reason: str) -> Fields:
-    return {
-        "from_coordinator": ws.me,
-        "to_coordinator": to,
-        "reason": reason,
+def _transfer(ws: Workspace, group: Group, to: str, reason: str) -> CoordinatorTransfer:
+    return CoordinatorTransfer(
+        from_coordinator=ws.me,
+        to_coordinator=to,
+        reason=reason,
         # Always asked, whatever a packet says (A2ACP-184).
-        "requires_acceptance": True,
-        "confirmation": confirmation.written(grouping.way_of(group)),
-    }
+        requires_acceptance=True,
+        confirmation=confirmation.written(grouping.way_of(group)),
+    )
 
 
 def lapsed(ws: Workspace, group_id: str) -> None:
@@ -112,17 +116,17 @@ def _stays(ws: Workspace, group: Group) -> None:
     ws.notice(ws.book.part(GroupTables).legs[group.group_id, ws.me], "transfer_declined")
 
 
-def answered(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def answered(ws: Workspace, thread: Thread, body: CoordinatorTransferResponse) -> None:
     """The answer to our offer; from anybody else, or too late, it is none."""
     group = group_of(ws, thread) if thread.role == LEG else None
-    asked = any(one.packet_id == fields.get("in_reply_to") and one.type == TRANSFER for one in thread.packets)
+    asked = any(one.packet_id == body.in_reply_to and one.type == TRANSFER for one in thread.packets)
     until = group.offered_until if group is not None else None
     if group is None or not asked or group.offered_to != thread.peer or until is None or until <= ws.now:
         ws.say(records.NotMoved(thread.thread_id, RESPONSE, thread.state))
         return
     hub = hub_of(ws, thread)
     # What was proposed meanwhile stands with us: whoever hears it knows that the role stays (A2ACP-183).
-    if fields.get("accepted") is not True or hub.state not in NEGOTIABLE:
+    if not body.accepted or hub.state not in NEGOTIABLE:
         _stays(ws, group)
         return
     _hand_over(ws, hub, group, thread.peer)
@@ -131,21 +135,20 @@ def answered(ws: Workspace, thread: Thread, fields: Fields) -> None:
 def _hand_over(ws: Workspace, hub: Thread, group: Group, to: str) -> None:
     """Tell everybody, give the new one the sums, and end our part (A2ACP-184)."""
     body = _transfer(ws, group, to, "The coordinator's role was accepted")
-    answered = [{"agent": one, "status": group.members[one]} for one in group.members]
-    plain: Fields = {**body, "aggregated_context": {"participants": answered}}
+    answered: list[Json] = [{"agent": member, "status": status} for member, status in group.members.items()]
+    plain = replace(body, aggregated_context={"participants": answered})
     whole = plain
     if group.overlap:
-        shown = cast("Fields", ws.read(group.overlap) or {})
-        overlap = {"windows": shown.get("windows", [])}
-        whole = {**body, "aggregated_context": {"participants": answered, "availability_overlap": overlap}}
+        overlap: JsonObject = {"windows": as_object(ws.read(group.overlap)).get("windows", [])}
+        whole = replace(body, aggregated_context={"participants": answered, "availability_overlap": overlap})
     for one in legs_of(ws, group):
         if one.is_open and one.peer == to:
             # What was released for the group was released for each of it; other windows stay here, and the
             # role goes all the same.
             leg = ws.change(one, approved={**one.approved, **hub.approved})
-            sending.send(ws, view_of(ws, leg), TRANSFER, whole, plain=plain)
+            sending.send(ws, view_of(ws, leg), TRANSFER, written(whole), plain=written(plain))
         elif one.is_open:
-            sending.send(ws, view_of(ws, one), TRANSFER, body)
+            sending.send(ws, view_of(ws, one), TRANSFER, written(body))
     for one in (hub, *open_legs(ws, hub)):
         _end(ws, one)
     regroup(ws, group, coordinator=to, offered_to="", offered_until=None)
@@ -160,16 +163,16 @@ def _end(ws: Workspace, thread: Thread) -> None:
 def redirect(ws: Workspace, thread: Thread) -> None:
     """Somebody has not heard of it yet, or again: who coordinates now (A2ACP-184)."""
     group = group_of(ws, thread)
-    body = _transfer(ws, group, group.coordinator, "Another agent coordinates this now")
+    body = written(_transfer(ws, group, group.coordinator, "Another agent coordinates this now"))
     sending.send(ws, view_of(ws, thread), TRANSFER, body)
 
 
 # At a participant.
 
 
-def told(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+def told(ws: Workspace, thread: Thread, packet_id: str, body: CoordinatorTransfer) -> None:
     """The coordinator offers us its role, or says who has it now."""
-    to = fields.get("to_coordinator")
+    to = body.to_coordinator
     group = ws.book.part(GroupTables).groups.get(thread.group)
     if thread.role != MEMBER or group is None or to not in group.members or to == thread.peer:
         ws.say(records.Violated(thread.thread_id, thread.peer, "bad_transfer"))
@@ -179,7 +182,7 @@ def told(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
         ws.notice(thread.thread_id, TRANSFERRED)
         _end(ws, thread)
     elif group.offered_to == ws.me:
-        _take_over(ws, thread, group, fields)
+        _take_over(ws, thread, group, body)
     else:
         _answer(ws, thread, group, packet_id)
 
@@ -188,20 +191,20 @@ def _answer(ws: Workspace, thread: Thread, group: Group, packet_id: str) -> None
     """Accept, where this agent could do it; no owner is asked (A2ACP-183)."""
     goal = view_of(ws, thread).goal
     able = thread.state in NEGOTIABLE and goal is not None and goal.kind == MEETING and bool(goal.spans)
-    body: Fields = {"in_reply_to": packet_id, "accepted": able}
-    if sending.send(ws, view_of(ws, thread), RESPONSE, body) and able:
+    body = CoordinatorTransferResponse(in_reply_to=packet_id, accepted=able)
+    if sending.send(ws, view_of(ws, thread), RESPONSE, written(body)) and able:
         regroup(ws, group, offered_to=ws.me)
 
 
-def _take_over(ws: Workspace, thread: Thread, group: Group, fields: Fields) -> None:
+def _take_over(ws: Workspace, thread: Thread, group: Group, body: CoordinatorTransfer) -> None:
     """The role is ours: ask everybody again, for what they would tell us (A2ACP-184)."""
-    goal = cast("Goal", view_of(ws, thread).goal)
+    goal = view_of(ws, thread).known_goal
     event = occasions.event_of(goal.event_type) or occasions.MEETING
     goal = msgspec.structs.replace(
         goal, category=grouping.CATEGORY, wants=occasions.wants(event), offers=(), flexibility={}
     )
     members = tuple(group.members)
-    way = confirmation.read(fields.get("confirmation"), members)
+    way = confirmation.read(body.confirmation, members)
     _end(ws, thread)
     ws.say(
         group_records.Grouped(group.group_id, ws.me, members, way.mode, way.quorum, way.order, group.parent)

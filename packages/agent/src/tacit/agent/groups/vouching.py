@@ -13,12 +13,15 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from tacit.base.strict_json import as_objects
 from tacit.seal import primitives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from tacit.base.strict_json import Json
 
 _PURPOSE: Final = b"tacit group list 1"
 _WRITTEN: Final = 154
@@ -66,11 +69,9 @@ def read(word: object) -> tuple[bytes, bytes] | None:
     return found[: primitives.KEY_BYTES], found[primitives.KEY_BYTES :]
 
 
-def handed_on(found: object) -> dict[str, str]:
+def handed_on(found: Json) -> dict[str, str]:
     """The signatures that a coordinator's proposal carries, by member."""
-    listed = cast("list[object]", found) if isinstance(found, list) else []
-    entries = [cast("dict[str, object]", one) for one in listed if isinstance(one, dict)]
-    pairs = [(one.get("agent"), one.get("signature")) for one in entries]
+    pairs = [(entry.get("agent"), entry.get("signature")) for entry in as_objects(found)]
     return {agent: word for agent, word in pairs if isinstance(agent, str) and isinstance(word, str)}
 
 

@@ -29,7 +29,7 @@ from tacit.agent.groups.confirmation import QUORUM
 from tacit.agent.groups.fold import GroupTables
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.answers import MOST_QUESTIONS
-from tacit.agent.scheduling import proposing
+from tacit.agent.scheduling import proposal_slots
 from tacit.agent.scheduling.calendars.entry import entry
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
@@ -206,8 +206,8 @@ def _hub(ws: Workspace, group_id: str) -> Thread:
 
 def _of_group(ws: Workspace, hub: Thread, told: Fields, zone: str, packet_id: str) -> Fields:
     """What stands in the group, as a guest is asked about it: what, when and where, and nobody's reasons."""
-    details = proposing.chosen_details(ws, hub)
-    slot = proposing.slot_of(details, ws)
+    details = proposal_slots.chosen_details(ws, hub)
+    slot = proposal_slots.slot_of(details, ws)
     if slot is None:
         raise Refused("nothing_stands", "what is proposed has no definite time", row="A2ACP-277")
     there = zone if "timezone" in told else ""

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from tacit.a2acp.threads.states import TERMINAL, State
+from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 
 US: Final = "us"
@@ -142,6 +143,13 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_open(self) -> bool:
         """Whether anything may still happen in it."""
         return self.state not in TERMINAL
+
+    @property
+    def standing(self) -> Proposal:
+        """The proposal that stands, for a caller that knows that one does."""
+        if self.proposal is None:
+            raise Bug("no proposal stands in this thread")
+        return self.proposal
 
     @property
     def me(self) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 
-from tacit.a2acp.packets import packet
+from tacit.a2acp.packets import packet, schemas
 from tacit.a2acp.threads.states import CATEGORIES, Cause, State, after
 from tacit.agent.kernel import fold, records, timers
 from tacit.agent.kernel.state import Question, Thread
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.consent.tiers import Policy
     from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.packets.schemas import Kind
     from tacit.agent.kernel.book import Book
     from tacit.base.moment import Moment
 
@@ -243,6 +244,11 @@ class Workspace:
         if packet_id in self.kept:
             return cast("Fields", self.read(packet_id))
         return self.values.packet(thread.peer, packet_id, side) or {}
+
+    def body(self, thread: Thread, packet_id: str, side: str, kind: type[Kind]) -> Kind | None:
+        """A packet of a thread as a value of its type; None when its content is gone."""
+        fields = self.packet(thread, packet_id, side)
+        return schemas.valued_as(kind, fields) if fields else None
 
     # Questions.
 

@@ -12,7 +12,7 @@ owner's, and where a proposal rests on it the owner is shown since when and from
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -28,6 +28,7 @@ from tacit.agent.memory.relationship import Episode, Known, Relationship, recall
 from tacit.agent.scheduling.goal import HELPFUL, MEETING, Need
 from tacit.agent.scheduling.view import AVAILABILITY, CARRIERS, view_of
 from tacit.base.moment import Moment, rfc3339
+from tacit.base.strict_json import as_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,8 +100,7 @@ def _told(ws: Workspace, thread: Thread) -> Iterator[tuple[str, Any, Moment]]:
 def _lasting(ws: Workspace, fields: Fields, at: Moment) -> Iterator[tuple[str, Any, Moment]]:
     lists = ready(ws.policy)
     for name in CARRIERS:
-        carried: object = fields.get(name)
-        for key, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
+        for key, value in as_object(fields.get(name)).items():
             chain = lists.chain(key)
             if relationship.is_lasting(chain):
                 yield chain[-1], value, at

@@ -15,26 +15,30 @@ its coordinator to say that all is done, and the coordinator keeps its own resul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.packets.bodies import ActionResult, Resolution, ResolutionResponse, ThreadStatus
+from tacit.a2acp.packets.schemas import written
 from tacit.a2acp.threads.states import Cause, State
 from tacit.agent.consent import sending
 from tacit.agent.groups.members import open_legs
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import HUB, MEMBER, THEM, US
-from tacit.agent.scheduling import failures, proposing, recalling
+from tacit.agent.scheduling import failures, proposal_slots, proposing, recalling
 from tacit.agent.scheduling.actions import plan, port
 from tacit.agent.scheduling.view import view_of
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.bodies import Body
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Planned, Proposal, Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.failures import FailedAction
+    from tacit.base.strict_json import JsonObject
 
 STARTED: Final = "started"
 DONE: Final = "done"
@@ -81,7 +85,7 @@ def next_deed(ws: Workspace, thread: Thread) -> tuple[port.Deed, bool] | None:
 
 
 def _deed(ws: Workspace, thread: Thread, standing: Proposal, one: Planned) -> port.Deed:
-    details = proposing.chosen_details(ws, thread, proposing.choice_of(standing))
+    details = proposal_slots.chosen_details(ws, thread, proposing.choice_of(standing))
     return port.Deed(one.action_id, one.action, {**details, "with": _company(ws, thread, standing)})
 
 
@@ -123,7 +127,7 @@ def advance(ws: Workspace, thread_id: str, *, slot_free: bool = True) -> None:
 def _finished(ws: Workspace, thread_id: str) -> None:
     """All of ours is done; the thread is complete when theirs is too, as far as we will ever hear."""
     thread = ws.thread(thread_id)
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     if _waits_for_owner(ws, thread):
         return
     settled = {DONE, NOT_STARTED}
@@ -142,8 +146,8 @@ def _is_complete_for_all(ws: Workspace, thread: Thread, standing: Proposal) -> b
         if packet.packet_id == standing.packet_id:
             is_complete = False
         elif (packet.side, packet.type) == (THEM, STATUS):
-            state = ws.packet(thread, packet.packet_id, THEM).get("state")
-            is_complete = is_complete or state == State.COMPLETED.value
+            status = ws.body(thread, packet.packet_id, THEM, ThreadStatus)
+            is_complete = is_complete or (status is not None and status.state == State.COMPLETED.value)
     return is_complete
 
 
@@ -183,11 +187,8 @@ def _complete(ws: Workspace, thread: Thread, cause: Cause) -> None:
 def tell(ws: Workspace, thread: Thread, state: State, failed: FailedAction | None = None) -> None:
     """Our results, to the other side (A2ACP-057, A2ACP-166); with what `failed`, whosever it was."""
     standing = thread.proposal
-    body: Fields = {"state": state.value}
-    if thread.closed_reason:
-        body["closed_reason"] = thread.closed_reason
     results = [
-        {"action_id": one.action_id, "action": one.action, "status": one.status}
+        ActionResult(action_id=one.action_id, action=one.action, status=one.status)
         for one in (standing.actions if standing else ())
         if one.executor == US
         and one.status in ENDED
@@ -195,9 +196,13 @@ def tell(ws: Workspace, thread: Thread, state: State, failed: FailedAction | Non
     ]
     if failed is not None and failed.action_id:
         results.append(failures.entry(failed))
-    if results and (thread.role != HUB or state is not State.EXECUTING):
-        body["action_results"] = results
-    sending.send(ws, view_of(ws, thread), STATUS, body)
+    is_told = bool(results) and (thread.role != HUB or state is not State.EXECUTING)
+    body = ThreadStatus(
+        state=state.value,
+        closed_reason=thread.closed_reason or None,
+        action_results=tuple(results) if is_told else None,
+    )
+    sending.send(ws, view_of(ws, thread), STATUS, written(body))
 
 
 def ended(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -> None:
@@ -218,10 +223,10 @@ def note_failure(
 ) -> None:
     """Remember that what stands could not be carried out, and tell our owner why."""
     thread = ws.thread(thread_id)
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     choice = proposing.choice_of(standing)
-    more = {"action": failed.action, "reason": failed.sentence}
-    thread = proposing.rule_out(ws, thread, recalling.FAILED, choice, **more)
+    more: JsonObject = {"action": failed.action, "reason": failed.sentence}
+    thread = proposal_slots.rule_out(ws, thread, recalling.FAILED, choice, failed=more)
     ws.notice(thread_id, code, thread.ruled_out[-1])
 
 
@@ -242,7 +247,7 @@ def fail(ws: Workspace, thread_id: str, failed: FailedAction, *, told: bool) -> 
         # A leg has nothing to undo: it is where it was before anything stood.
         if one.state in {State.CONFIRMED, State.PROPOSED} and ws.move(one.thread_id, Cause.COUNTERED):
             ws.change(one.thread_id, proposal=None, unanswered_since=None)
-    standing = cast("Proposal", ws.thread(thread_id).proposal)
+    standing = ws.thread(thread_id).standing
     own = [one for one in standing.actions if one.executor == US and one.status in {DONE, STARTED}]
     left = [one.label or one.action for one in own if not one.reversible]
     if left:
@@ -291,7 +296,7 @@ def handled(ws: Workspace, thread_id: str, action_id: str) -> None:
 
 
 def _after_undoing(ws: Workspace, thread_id: str) -> None:
-    standing = cast("Proposal", ws.thread(thread_id).proposal)
+    standing = ws.thread(thread_id).standing
     if not any(one.status in {UNDOING, STUCK} for one in standing.actions) and ws.move(
         thread_id, Cause.UNDONE
     ):
@@ -301,7 +306,7 @@ def _after_undoing(ws: Workspace, thread_id: str) -> None:
 def _again(ws: Workspace, thread_id: str) -> None:
     """Back to negotiating: whose action failed says so, and the proposer goes on (A2ACP-169)."""
     thread = ws.thread(thread_id)
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     if _ended_meanwhile(ws, thread):
         return
     view = view_of(ws, thread)
@@ -322,7 +327,9 @@ def _again(ws: Workspace, thread_id: str) -> None:
     if waiting:
         # They were quicker: what they proposed while we were undoing stands now.
         ws.change(thread_id, waiting="", consider="")
-        proposing.received(ws, view, waiting, ws.packet(thread, waiting, THEM))
+        resolution = ws.body(thread, waiting, THEM, Resolution)
+        if resolution is not None:
+            proposing.received(ws, view, waiting, resolution)
     elif standing.side == US:
         ws.change(thread_id, consider=standing.packet_id)
 
@@ -332,15 +339,15 @@ def _ended_meanwhile(ws: Workspace, thread: Thread) -> bool:
     newest = next((packet for packet in reversed(thread.packets) if packet.side == THEM), None)
     if newest is None or newest.type != STATUS:
         return False
-    fields = ws.packet(thread, newest.packet_id, THEM)
-    if fields.get("state") == State.DECLINED.value:
-        told(ws, thread, fields)
+    status = ws.body(thread, newest.packet_id, THEM, ThreadStatus)
+    if status is not None and status.state == State.DECLINED.value:
+        told(ws, thread, status)
     return not ws.thread(thread.thread_id).is_open
 
 
 def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Planned) -> Fields:
     """What failed, as both sides confirmed it: not to be proposed again."""
-    details = proposing.chosen_details(ws, thread, proposing.choice_of(standing))
+    details = proposal_slots.chosen_details(ws, thread, proposing.choice_of(standing))
     action = plan.Action(failed.action_id, 0, failed.action, "", ws.me, failed.reversible, failed.label)
     found = plan.failure(action, details)
     if not thread.ours:
@@ -348,77 +355,76 @@ def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Plann
     return found
 
 
-def crossed_its_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> bool:
+def crossed_its_end(ws: Workspace, thread: Thread, body: Body) -> bool:
     """Whether our time ran out while the other's yes was on its way to our own (A2ACP-163)."""
     standing = thread.proposal
     if thread.state is not State.EXPIRED or standing is None or ws.me not in standing.confirmed:
         return False
-    if kind == "thread_status":
+    if isinstance(body, ThreadStatus):
         # From executing on the executor's report wins.
-        return fields.get("state") in {State.EXECUTING.value, State.COMPLETED.value}
+        return body.state in {State.EXECUTING.value, State.COMPLETED.value}
     return (
-        kind == "resolution_response"
-        and vocabulary.resolution_status(fields.get("status")) == "confirmed"
-        and fields.get("in_reply_to") == standing.packet_id
-        and proposing.said_at(ws, fields) < standing.expires
+        isinstance(body, ResolutionResponse)
+        and body.status == vocabulary.CONFIRMED
+        and body.in_reply_to == standing.packet_id
+        and proposing.said_at(ws, body) < standing.expires
     )
 
 
 def revive(ws: Workspace, thread: Thread) -> None:
     """Both had said yes in time: it is confirmed after all."""
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     choice = standing.confirmed[ws.me]
     ws.change(thread, proposal=replace(standing, confirmed={**standing.confirmed, thread.peer: choice}))
     ws.say(records.Moved(thread.thread_id, Cause.CONFIRMED, thread.state, State.CONFIRMED))
 
 
-def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def told(ws: Workspace, thread: Thread, status: ThreadStatus) -> None:
     """The counterpart's word on its own actions and on the thread (A2ACP-163, A2ACP-166)."""
-    state = fields.get("state")
-    results(ws, thread, fields)
+    state = status.state
+    results(ws, thread, status)
     thread = ws.thread(thread.thread_id)
     if state == State.DECLINED.value:
-        said = fields.get("closed_reason")
+        said = status.closed_reason
         # A word of the table, never theirs: the journal holds no word of a counterpart's.
-        reason = str(said) if said in CLOSED_REASONS else "withdrawn"
+        reason = said if said in CLOSED_REASONS else "withdrawn"
         if thread.state in {State.INITIATED, State.NEGOTIATING, State.STALLED, State.PROPOSED}:
             ws.notice(thread.thread_id, reason if reason == WITHOUT else "withdrawn")
             proposing.end(ws, thread.thread_id, Cause.CLOSED, reason)
     elif state == State.FAILED.value and thread.state in {State.CONFIRMED, State.EXECUTING}:
-        fail(ws, thread.thread_id, failures.reported(ws, thread, fields), told=True)
+        fail(ws, thread.thread_id, failures.reported(ws, thread, status), told=True)
     elif state == State.FAILED.value and thread.state is State.PROPOSED:
-        _called_off(ws, thread, fields)
+        _called_off(ws, thread, status)
     elif state == State.EXPIRED.value and thread.state in {State.PROPOSED, State.STALLED}:
         proposing.expire(ws, thread)
     elif state in {State.COMPLETED.value, State.EXECUTING.value} and thread.state is State.EXECUTING:
         advance(ws, thread.thread_id)
 
 
-def _called_off(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def _called_off(ws: Workspace, thread: Thread, status: ThreadStatus) -> None:
     """What stands failed elsewhere before all of us had said yes: nobody is asked to confirm it any more."""
     standing = thread.proposal
-    if standing is None or not failures.is_about(ws, thread, fields):
+    if standing is None or not failures.is_about(ws, thread, status):
         return
-    note_failure(ws, thread.thread_id, failures.reported(ws, thread, fields))
+    note_failure(ws, thread.thread_id, failures.reported(ws, thread, status))
     ws.withdraw(thread.thread_id, "it could not be carried out", "checkpoint")
     if ws.move(thread.thread_id, Cause.COUNTERED):
         consider = standing.packet_id if standing.side == US else ""
         ws.change(thread.thread_id, proposal=None, consider=consider)
 
 
-def results(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def results(ws: Workspace, thread: Thread, status: ThreadStatus) -> None:
     """What became of actions that are not ours, by the word of whoever carries them out."""
     standing = thread.proposal
     if standing is None:
         return
     known = {one.action_id: one for one in standing.actions if one.executor == THEM}
     # Before it is complete what was not started may still be begun.
-    ends = ENDED if fields.get("state") == State.COMPLETED.value else ENDED - {NOT_STARTED}
-    for result in failures.results_in(fields):
-        one = known.get(str(result.get("action_id")))
-        status = result.get("status")
-        if one is not None and status in ends and status != one.status:
-            ws.say(records.Acted(thread.thread_id, one.action_id, str(status)))
+    ends = ENDED if status.state == State.COMPLETED.value else ENDED - {NOT_STARTED}
+    for result in status.action_results or ():
+        action = known.get(result.action_id)
+        if action is not None and result.status in ends and result.status != action.status:
+            ws.say(records.Acted(thread.thread_id, action.action_id, result.status))
 
 
 def _planned(thread: Thread, action_id: str) -> Planned:

@@ -17,11 +17,13 @@ own, and only its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from tacit.a2acp.packets import vocabulary
+from tacit.a2acp.packets.bodies import Resolution
 from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.consent import sending
 from tacit.agent.groups import confirmation, grouping, vouching
@@ -31,11 +33,21 @@ from tacit.agent.groups.members import group_of, hub_of, keys_of, legs_of, open_
 from tacit.agent.guests.fold import GuestTables, voices
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import HUB, THEM, US
-from tacit.agent.scheduling import acting, asking, failures, planning, proposing, recalling, responses
+from tacit.agent.scheduling import (
+    acting,
+    asking,
+    failures,
+    planning,
+    proposal_slots,
+    proposing,
+    recalling,
+    responses,
+)
 from tacit.agent.scheduling.view import view_of
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.bodies import ResolutionResponse, ThreadStatus
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.groups.fold import Group
     from tacit.agent.kernel.state import Planned, Proposal, Thread
@@ -68,7 +80,9 @@ def confirm(
         ws.notice(thread.thread_id, "slot_taken", standing.packet_id)
         off(ws, thread, proposing.TAKEN)
         return
-    ws.change(thread, proposal=replace(standing, confirmed={**standing.confirmed, ws.me: proposing.MAIN}))
+    ws.change(
+        thread, proposal=replace(standing, confirmed={**standing.confirmed, ws.me: proposal_slots.MAIN})
+    )
     settle(ws, thread.thread_id)
 
 
@@ -78,7 +92,7 @@ def _joins(ws: Workspace, hub: Thread, standing: Proposal, *, slot_free: bool) -
         without_us(ws, hub)
         return
     actions = (*_actions(ws, hub, standing, (ws.me,)), *standing.actions)
-    confirmed = {**standing.confirmed, ws.me: proposing.MAIN}
+    confirmed = {**standing.confirmed, ws.me: proposal_slots.MAIN}
     ws.change(hub, proposal=replace(standing, confirmed=confirmed, actions=actions))
 
 
@@ -127,43 +141,40 @@ def stop(ws: Workspace, thread_id: str, *, reason: str = "withdrawn") -> None:
 # What participants say.
 
 
-def response(ws: Workspace, view: View, fields: Fields) -> None:
+def response(ws: Workspace, view: View, body: ResolutionResponse) -> None:
     """A participant's word on the proposal that stands with it; on any other it has no effect."""
     thread = view.thread
-    found = responses.on_standing(ws, thread, fields)
-    if found is None:
+    standing = responses.on_standing(ws, thread, body)
+    if standing is None:
         return
-    standing, status = found
-    if proposing.said_at(ws, fields) >= standing.expires:
+    if proposing.said_at(ws, body) >= standing.expires:
         _expired(ws, thread)
         return
-    if status == "confirmed":
+    if body.status == vocabulary.CONFIRMED:
         _said_yes(ws, thread, standing)
         return
-    reason = vocabulary.reason_class(fields.get("reason_class"))
-    again = status != "declined" or reason in proposing.INVITING
-    request: object = fields.get("change_request")
-    if isinstance(request, dict):
-        kept = ws.keep(thread.peer, {"kind": "wish", "wish": request})
-        proposing.rule_out(ws, thread, status)
+    again = body.status != vocabulary.DECLINED or body.reason_class in proposing.INVITING
+    if body.change_request is not None:
+        kept = ws.keep(thread.peer, {"kind": "wish", "wish": to_builtins(body.change_request)})
+        proposal_slots.rule_out(ws, thread, body.status)
         thread = ws.thread(thread.thread_id)
         thread = ws.change(thread, ruled_out=(*thread.ruled_out, kept))
     _said_no(ws, thread, again=again)
 
 
 def _said_yes(ws: Workspace, thread: Thread, standing: Proposal) -> None:
-    thread = ws.change(thread, proposal=replace(standing, confirmed={thread.peer: proposing.MAIN}))
+    thread = ws.change(thread, proposal=replace(standing, confirmed={thread.peer: proposal_slots.MAIN}))
     hub = hub_of(ws, thread)
     whole = hub.proposal
     if whole is None:
         return
     if hub.state is State.PROPOSED:
-        confirmed = {**whole.confirmed, thread.peer: proposing.MAIN}
+        confirmed = {**whole.confirmed, thread.peer: proposal_slots.MAIN}
         ws.change(hub, proposal=replace(whole, confirmed=confirmed))
         settle(ws, hub.thread_id)
     elif hub.state in UNDER_WAY:
         # Late, and welcome: it was told that it goes ahead, and has its own entry to make.
-        confirmed = {**whole.confirmed, thread.peer: proposing.MAIN}
+        confirmed = {**whole.confirmed, thread.peer: proposal_slots.MAIN}
         actions = (*whole.actions, *_actions(ws, hub, whole, (thread.peer,)))
         ws.change(hub, proposal=replace(whole, confirmed=confirmed, actions=actions))
         ws.move(thread.thread_id, Cause.CONFIRMED)
@@ -270,7 +281,9 @@ def _met(ws: Workspace, hub: Thread, group: Group, standing: Proposal) -> None:
 
 def _actions(ws: Workspace, hub: Thread, standing: Proposal, coming: tuple[str, ...]) -> tuple[Planned, ...]:
     """The actions of those who come, as far as their agents will say what became of them."""
-    body = ws.packet(hub, standing.packet_id, US)
+    body = ws.body(hub, standing.packet_id, US, Resolution)
+    if body is None:
+        return ()
     telling = [one for one in coming if one == ws.me or ws.peer_of(one).can(acting.STATUS)]
     found = planning.actions_of(ws, hub, standing.packet_id, US, body, coming)
     wanted = {one.action_id for one in found if one.executor in telling}
@@ -282,7 +295,7 @@ def next_in_order(ws: Workspace, hub: Thread, busy: Busy | None) -> None:
     """The step between two confirmations: is the slot still free? Then the next is asked (A2ACP-152)."""
     standing = hub.proposal
     hub = ws.change(hub, consider="")
-    slot = proposing.slot_of(proposing.chosen_details(ws, hub), ws)
+    slot = proposal_slots.slot_of(proposal_slots.chosen_details(ws, hub), ws)
     taken = busy.spans if busy is not None else ()
     if standing is None or slot is None:
         return
@@ -296,9 +309,9 @@ def next_in_order(ws: Workspace, hub: Thread, busy: Busy | None) -> None:
 def off(ws: Workspace, hub: Thread, why: str) -> Thread:
     """What stood no longer does: another time is looked for, with what was learned (A2ACP-160)."""
     hub = ws.thread(hub.thread_id)
-    standing = cast("Proposal", hub.proposal)
+    standing = hub.proposal
     if why:
-        hub = proposing.rule_out(ws, hub, why)
+        hub = proposal_slots.rule_out(ws, hub, why)
     ws.withdraw(hub.thread_id, "countered", "checkpoint")
     if not ws.move(hub.thread_id, Cause.COUNTERED):
         return hub
@@ -306,7 +319,7 @@ def off(ws: Workspace, hub: Thread, why: str) -> Thread:
         if one.state is State.PROPOSED and ws.move(one.thread_id, Cause.COUNTERED):
             ws.change(one.thread_id, proposal=None, unanswered_since=None)
     regroup(ws, group_of(ws, hub), declined={})
-    return ws.change(hub, proposal=None, consider=standing.packet_id)
+    return ws.change(hub, proposal=None, consider=standing.packet_id if standing is not None else "")
 
 
 def end(ws: Workspace, hub_id: str, cause: Cause, reason: str) -> bool:
@@ -331,11 +344,11 @@ def expire(ws: Workspace, hub: Thread) -> None:
 # What participants report.
 
 
-def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def told(ws: Workspace, thread: Thread, status: ThreadStatus) -> None:
     """A participant's word on its own actions and on its part in the group (A2ACP-163, A2ACP-166)."""
     hub = hub_of(ws, thread)
-    state = fields.get("state")
-    _results(ws, hub, thread.peer, fields)
+    state = status.state
+    _results(ws, hub, thread.peer, status)
     if state == State.DECLINED.value:
         if thread.state is State.PROPOSED:
             _said_no(ws, thread, again=False)
@@ -347,18 +360,18 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
         # It waited for our word for too long: nothing more comes of it there.
         grouping.withdrawn(ws, thread)
     elif state == State.FAILED.value:
-        _failed(ws, ws.thread(hub.thread_id), thread, fields)
+        _failed(ws, ws.thread(hub.thread_id), thread, status)
     elif state in {State.COMPLETED.value, State.EXECUTING.value}:
         acting.advance(ws, hub.thread_id)
 
 
-def _failed(ws: Workspace, hub: Thread, thread: Thread, fields: Fields) -> None:
+def _failed(ws: Workspace, hub: Thread, thread: Thread, status: ThreadStatus) -> None:
     """A participant's part failed: everybody's is undone, unless enough of a quorum are left (A2ACP-167)."""
     group = group_of(ws, hub)
     standing = hub.proposal
     if standing is None:
         return
-    failed = _failed_of(ws, hub, standing, failures.reported(ws, thread, fields), thread.peer)
+    failed = _failed_of(ws, hub, standing, failures.reported(ws, thread, status), thread.peer)
     if hub.state in UNDER_WAY and thread.state is State.CONFIRMED:
         left = {name: choice for name, choice in standing.confirmed.items() if name != thread.peer}
         enough = _standing(ws, group, replace(standing, confirmed=left)).outcome == confirmation.MET
@@ -369,7 +382,7 @@ def _failed(ws: Workspace, hub: Thread, thread: Thread, fields: Fields) -> None:
             goes_on_without(ws, hub.thread_id, thread.peer)
         else:
             acting.fail(ws, hub.thread_id, failed, told=False)
-    elif hub.state in UNDOING | {State.NEGOTIATING} and failures.is_about(ws, hub, fields):
+    elif hub.state in UNDOING | {State.NEGOTIATING} and failures.is_about(ws, hub, status):
         # Somebody else's failed first, and all of it is being undone: this is a reason, too.
         acting.note_failure(ws, hub.thread_id, failed)
 
@@ -400,23 +413,25 @@ def goes_on_without(ws: Workspace, hub_id: str, member: str) -> None:
 
 
 def _ids(ws: Workspace, hub: Thread, standing: Proposal, member: str) -> set[str]:
-    body = ws.packet(hub, standing.packet_id, US)
+    body = ws.body(hub, standing.packet_id, US, Resolution)
+    if body is None:
+        return set()
     # Its yes may have come too late to count; what it did all the same is its own to report.
     actions = planning.actions_of(ws, hub, standing.packet_id, US, body, (*standing.confirmed, member))
     return {action.action_id for action in actions if action.executor == member}
 
 
-def _results(ws: Workspace, hub: Thread, member: str, fields: Fields) -> None:
+def _results(ws: Workspace, hub: Thread, member: str, status: ThreadStatus) -> None:
     """What became of a participant's own actions; of another's it has nothing to say."""
     standing = hub.proposal
     # A report that names no action of what stands now is about an earlier proposal: the two have crossed.
-    if standing is None or not failures.is_about(ws, hub, fields):
+    if standing is None or not failures.is_about(ws, hub, status):
         return
     own = _ids(ws, hub, standing, member)
     known = {one.action_id for one in standing.actions if one.executor == THEM}
-    listed = failures.results_in(fields)
-    mine = [one for one in listed if one.get("action_id") in own]
+    listed = status.action_results or ()
+    mine = tuple(result for result in listed if result.action_id in own)
     if len(mine) != len(listed):
         ws.say(records.Violated(hub.thread_id, member, "results_of_others"))
     if own & known:
-        acting.results(ws, hub, {**fields, "action_results": mine})
+        acting.results(ws, hub, replace(status, action_results=mine))

@@ -19,7 +19,7 @@ taken.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -43,7 +43,7 @@ from tacit.agent.groups import grouping
 from tacit.agent.groups.members import policy_in
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import DECLINED, GIVEN, LEG, MEMBER, NOT_AVAILABLE, OPEN
-from tacit.agent.scheduling import escalating, limits, options, proposing, recalling, tries
+from tacit.agent.scheduling import escalating, limits, options, proposal_slots, proposing, recalling, tries
 from tacit.agent.scheduling.calendars.availability import free
 from tacit.agent.scheduling.goal import INFORMATION, MEETING, NICE_TO_HAVE, REQUIRED, Goal, Need
 from tacit.agent.scheduling.tries import NOT_FLEXIBLE
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.agent.scheduling.options import Options
     from tacit.agent.scheduling.view import View
+    from tacit.base.strict_json import JsonObject
 
 LOOKED_AHEAD: Final = 22 * 24 * 3600 * 1_000_000
 """How far beyond what was asked for the calendars are read: other weeks are tried before anyone is asked."""
@@ -99,7 +100,7 @@ def reading_task(ws: Workspace, thread: Thread) -> port.Task | None:
     if thread.goal or not thread.consider:
         return None
     view = view_of(ws, thread)
-    fields = {"intent": view.intent, "context": view.theirs}
+    fields: JsonObject = {"intent": view.intent, "context": view.theirs}
     scene = scene_of(ws, thread.peer, thread) if ws.minded else None
     return port.Task(port.READ_PACKET, ws.now, zone_of(ws), packet=fields, scene=scene)
 
@@ -147,7 +148,7 @@ def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
     found = _options(ws, view, busy, windows or ())
     if not found.best:
         return Outlook(thread.consider, view, answers, gaps, windows, busy, found)
-    details = tuple(proposing.details(ws, view, one.span) for one in found.best)
+    details = tuple(proposal_slots.details(ws, view, one.span) for one in found.best)
     task = None
     # No model words, or sees, what its owner has yet to release; the rules may, they tell nobody.
     if not ws.minded or not proposing.waits_for_consent(ws, view, list(details)):
@@ -170,7 +171,7 @@ def our_windows(ws: Workspace, view: View, busy: Busy | None) -> tuple[Span, ...
 
 
 def _free_in(ws: Workspace, view: View, busy: Busy, asked: tuple[Span, ...]) -> tuple[Span, ...]:
-    held = proposing.held_slots(ws, view.thread.thread_id)
+    held = proposal_slots.held_slots(ws, view.thread.thread_id)
     minutes = view.goal.minutes if view.goal is not None else 0
     return free(busy, tuple(without(asked, held)) if held else asked, minutes)
 
@@ -184,7 +185,7 @@ def _with_theirs(ws: Workspace, view: View, goal: Goal) -> tuple[Span, ...]:
 
 def _options(ws: Workspace, view: View, busy: Busy | None, windows: tuple[Span, ...]) -> Options:
     """What both could do: inside what was asked for, else in what they offered beside it (A2ACP-041)."""
-    goal = cast("Goal", view.goal)
+    goal = view.known_goal
     remaining = recalling.remaining_alternatives(ws, view)
     wished = recalling.wished_slot(ws, view)
     if wished is not None and wished not in recalling.ruled_out_slots(ws, view.thread):
@@ -213,16 +214,16 @@ def _options_in(ws: Workspace, view: View, goal: Goal, windows: tuple[Span, ...]
         theirs,
         zone=zone_of(ws),
         excluded=recalling.ruled_out_slots(ws, view.thread),
-        holds=proposing.held_slots(ws, view.thread.thread_id),
+        holds=proposal_slots.held_slots(ws, view.thread.thread_id),
         now=ws.now,
     )
 
 
 def _exactly(ws: Workspace, view: View, slots: tuple[Span, ...], busy: Busy | None) -> Options:
     """Of slots that somebody has named, those that are free with us, in their order."""
-    goal = cast("Goal", view.goal)
+    goal = view.known_goal
     fixed = NOT_FLEXIBLE in {goal.flexibility.get("date", ""), view.flexibility.get("date", "")}
-    held = proposing.held_slots(ws, view.thread.thread_id)
+    held = proposal_slots.held_slots(ws, view.thread.thread_id)
     best: list[options.Option] = []
     notes: list[options.Exclusion] = []
     for slot in slots:

@@ -48,10 +48,11 @@ from tacit.agent.consent.consenting import (
 from tacit.agent.groups import grouping, transferring
 from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel.state import HUB
-from tacit.agent.scheduling import asking, considering, limits, proposing, recalling
+from tacit.agent.scheduling import asking, considering, limits, proposal_slots, proposing, recalling
 from tacit.agent.scheduling.goal import INFORMATION, MEETING, Goal, Need
 from tacit.agent.scheduling.view import AVAILABILITY, view_of
 from tacit.base.errors import Refused
+from tacit.base.strict_json import as_object, as_objects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -375,7 +376,7 @@ def _said(
     written = {
         f"{area}.{name}"
         for area in ("context", "context_provided")
-        for name in cast("Fields", body.get(area) or {})
+        for name in as_object(body.get(area))
         if _is_time(ws, name)
     }
     elsewhere = any(not (_SLOT_AT.fullmatch(one.path) if slots else one.path in written) for one in times)
@@ -410,8 +411,8 @@ def _timed(ws: Workspace, said: Fields) -> Fields:
 
 def _fields_of(ws: Workspace, question: Question, *, known: bool = True) -> set[str]:
     """What a question asks for; if `known`, has a value for: one without gets what the program found."""
-    content = cast("Fields", ws.read(question.content) or {})
-    listed = cast("list[Fields]", content.get("fields") or [])
+    content = as_object(ws.read(question.content))
+    listed = as_objects(content.get("fields"))
     return {str(one["field"]) for one in listed if one["values"] or not known}
 
 
@@ -450,19 +451,19 @@ def _within(slot: Span, released: Sequence[Span]) -> bool:
 
 def slots_of(ws: Workspace, proposal: Fields) -> tuple[Span, ...]:
     """The slots that a drafted proposal and its alternatives name."""
-    main = cast("Fields", proposal["details"])
+    main = as_object(proposal["details"])
     listed = [
         main,
-        *({**main, **cast("Fields", one.get("details") or {})} for one in proposing.alternatives(proposal)),
+        *({**main, **as_object(one.get("details"))} for one in as_objects(proposal.get("alternatives"))),
     ]
-    found = [proposing.slot_of(one, ws) for one in listed]
+    found = [proposal_slots.slot_of(one, ws) for one in listed]
     return tuple(one for one in found if one is not None)
 
 
 def _written(ws: Workspace, proposal: Fields, *, meets: bool) -> tuple[Fields, tuple[Span, ...]]:
     """A proposal with its times as code writes them, and the slots; what else is time-like is refused."""
-    others = proposing.alternatives(proposal)
-    listed = [cast("Fields", one.get("details") or {}) for one in (proposal, *others)]
+    others = as_objects(proposal.get("alternatives"))
+    listed = [as_object(one.get("details")) for one in (proposal, *others)]
     if any(_is_time(ws, name) and name not in _WHEN for one in listed for name in one):
         raise Refused(
             "bad_packet",
@@ -498,9 +499,9 @@ def _written(ws: Workspace, proposal: Fields, *, meets: bool) -> tuple[Fields, t
 
 def _only_its_numbers(proposal: Fields) -> None:
     """Refuse words with an hour or a number that the details lack: people say yes to what they read."""
-    main = cast("Fields", proposal["details"])
-    others = proposing.alternatives(proposal)
-    listed = [main, *({**main, **cast("Fields", one.get("details") or {})} for one in others)]
+    main = as_object(proposal["details"])
+    others = as_objects(proposal.get("alternatives"))
+    listed = [main, *({**main, **as_object(one.get("details"))} for one in others)]
     texts = [(proposal.get("summary"), listed[:1]), (proposal.get("reasoning"), listed)]
     for one, details in zip(others, listed[1:], strict=True):
         texts += [(one.get("summary"), [details]), (one.get("reason"), listed)]
@@ -533,7 +534,7 @@ def propose(ws: Workspace, thread_id: str, proposal: Fields, taken: frozenset[Sp
     if waiting:
         # A proposal that stands ends the questions before it: what the owner is asked comes first.
         return _waits(ws, thread_id, waiting[0])
-    ruled_out = (*proposing.held_slots(ws, thread_id), *recalling.ruled_out_slots(ws, thread))
+    ruled_out = (*proposal_slots.held_slots(ws, thread_id), *recalling.ruled_out_slots(ws, thread))
     if any(
         slot in taken or any(slot.start < one.end and one.start < slot.end for one in ruled_out)
         for slot in slots

@@ -8,7 +8,7 @@ that people choose from. Nothing here is sent before consent has looked at it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -20,11 +20,13 @@ from tacit.a2acp.threads.turns import MOST_ROUNDS
 from tacit.agent.consent import sending
 from tacit.agent.consent.consenting import zone_of
 from tacit.agent.kernel.state import GIVEN, US
-from tacit.agent.scheduling import conflict, proposing, recalling, tries
+from tacit.agent.scheduling import conflict, proposal_slots, recalling, tries
 from tacit.agent.scheduling.calendars.availability import all_free
 from tacit.base.quoting import shown, shown_in
+from tacit.base.strict_json import as_list, as_objects
 
 if TYPE_CHECKING:
+    from tacit.a2acp.packets.bodies import Context
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.calendars.busy import Busy
@@ -74,7 +76,7 @@ def _tries(
         zone=zone_of(ws),
         now=ws.now,
         excluded=recalling.ruled_out_slots(ws, view.thread),
-        holds=proposing.held_slots(ws, view.thread.thread_id),
+        holds=proposal_slots.held_slots(ws, view.thread.thread_id),
     )
 
 
@@ -90,7 +92,7 @@ def _conflict(
     kind: str = conflict.NO_OVERLAP,
 ) -> dict[str, Any]:
     told = view.ours.get("time_windows")
-    ours = cast("list[Any]", told) if isinstance(told, list) else []
+    ours = as_list(told)
     return conflict.conflict_context(
         field="time_windows",
         ours=ours,
@@ -181,21 +183,21 @@ def surface(
     return "people are asked"
 
 
-def asked_by_them(ws: Workspace, view: View, packet_id: str, fields: Fields) -> None:
+def asked_by_them(ws: Workspace, view: View, packet_id: str, body: Context) -> None:
     """The other side has come to its end and wants the people asked (A2ACP-101)."""
     if view.thread.ours and ws.open_questions(view.thread.thread_id, "escalation"):
         # Both came to it at once: people choose from one list, the initiator's.
         return
-    context = cast("Fields", fields.get("context") or {})
-    escalation = cast("Fields", fields.get("escalation") or {})
-    listed: object = context.get("proposed_alternatives")
-    options = cast("list[object]", listed) if isinstance(listed, list) else []
-    found = [cast("Fields", one) for one in options if isinstance(one, dict)]
+    context = body.context or {}
+    found = as_objects(context.get("proposed_alternatives"))
+    escalation = body.escalation
     failed = recalling.why_it_failed(ws, view.thread)
     question = {
         # Of what was agreed and failed our owner knows more than the other side can say.
-        "reason": failed or shown(escalation.get("reason")),
-        "suggested_prompt": conflict.PROMPT if failed else shown(escalation.get("suggested_prompt")),
+        "reason": failed or shown(escalation.reason if escalation else None),
+        "suggested_prompt": conflict.PROMPT
+        if failed
+        else shown(escalation.suggested_prompt if escalation else None),
         "from": view.thread.peer,
         "conflict": shown_in(context.get("conflict")),
         "alternatives": found,

@@ -8,8 +8,9 @@ alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from tacit.a2acp.packets.bodies import ActionResult
 from tacit.agent.groups.members import members_of
 from tacit.agent.kernel.state import MEMBER
 from tacit.agent.scheduling import planning
@@ -17,7 +18,7 @@ from tacit.agent.scheduling.actions import plan, port
 from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
+    from tacit.a2acp.packets.bodies import ThreadStatus
     from tacit.agent.kernel.state import Planned, Thread
     from tacit.agent.kernel.workspace import Workspace
 
@@ -91,39 +92,35 @@ def _whole(text: str) -> str:
 # In packets.
 
 
-def entry(failed: FailedAction) -> Fields:
+def entry(failed: FailedAction) -> ActionResult:
     """The failure as one of the `action_results` of whoever passes it on."""
-    why = {"reason": failed.why} if failed.why else {}
-    named = {"action_id": failed.action_id, "action": failed.action, "status": FAILED}
-    return {**named, "executor": failed.executor, **why}
+    return ActionResult(
+        action_id=failed.action_id,
+        action=failed.action,
+        status=FAILED,
+        executor=failed.executor,
+        reason=failed.why or None,
+    )
 
 
-def results_in(fields: Fields) -> list[Fields]:
-    """The `action_results` of a report that have the right shape."""
-    listed: object = fields.get("action_results")
-    entries = cast("list[object]", listed) if isinstance(listed, list) else []
-    return [cast("Fields", result) for result in entries if isinstance(result, dict)]
-
-
-def reported(ws: Workspace, thread: Thread, fields: Fields) -> FailedAction:
+def reported(ws: Workspace, thread: Thread, status: ThreadStatus) -> FailedAction:
     """What a report says has failed: an action of its sender's, or what a coordinator says of another's."""
     coordinates = thread.role == MEMBER
     others = members_of(ws, thread) - {ws.me} if coordinates else {thread.peer}
-    for result in results_in(fields):
-        if result.get("status") != FAILED:
+    for result in status.action_results or ():
+        if result.status != FAILED:
             continue
-        named: object = result.get("executor", thread.peer)
-        executor = named if isinstance(named, str) and named in others else ""
-        why: object = result.get("reason")
-        code = why if isinstance(why, str) and why in _WHY else ""
-        return FailedAction(str(result.get("action_id")), str(result.get("action")), executor, code)
+        named = thread.peer if result.executor is None else result.executor
+        executor = named if named in others else ""
+        code = result.reason if result.reason in _WHY else ""
+        return FailedAction(result.action_id, result.action, executor, code or "")
     return FailedAction(executor="" if coordinates else thread.peer)
 
 
-def is_about(ws: Workspace, thread: Thread, fields: Fields) -> bool:
+def is_about(ws: Workspace, thread: Thread, status: ThreadStatus) -> bool:
     """Whether a report can be about the proposal that stands: it names an action of it, or none at all.
 
     A report may cross with the next proposal, of which it says nothing.
     """
-    named = {str(result.get("action_id")) for result in results_in(fields)}
+    named = {result.action_id for result in status.action_results or ()}
     return not named or bool(named & planning.ids_of(ws, thread))

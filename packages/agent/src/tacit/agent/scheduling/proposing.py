@@ -6,19 +6,19 @@ A2ACP-148, A2ACP-149, A2ACP-150, A2ACP-154, A2ACP-155, A2ACP-160, A2ACP-166, A2A
 A confirmation is a person's act: the only function here that writes `confirmed` is `confirm`, and it is
 called with the answer to the checkpoint of exactly this packet. What a counterpart lists as confirmers
 cannot take our own owner out, nor bring a stranger in. A slot of a standing proposal is held: it is
-offered in no other thread.
+offered in no other thread (`proposal_slots`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
-from tacit.a2acp.consent.aliases import GENERAL_LOCATION
 from tacit.a2acp.consent.tiers import canonical
-from tacit.a2acp.packets import formats, vocabulary, windows
+from tacit.a2acp.packets import bodies, formats, vocabulary
 from tacit.a2acp.threads.states import Cause, State
 from tacit.agent.brain import writing
 from tacit.agent.consent import sending
@@ -26,143 +26,41 @@ from tacit.agent.consent.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.groups.members import list_shown
 from tacit.agent.kernel.state import DECLINED, MEMBER, THEM, US, Planned, Proposal
 from tacit.agent.memory import remembering
-from tacit.agent.memory.relationship import TOLD
-from tacit.agent.scheduling import differing, planning, recalling, responses
+from tacit.agent.scheduling import differing, planning, proposal_slots, recalling, responses
 from tacit.agent.scheduling.goal import INFORMATION, MEETING, Need
 from tacit.agent.scheduling.options import WHY
 from tacit.agent.scheduling.view import AVAILABILITY, view_of
 from tacit.agent.scheduling.wording import words_of
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.strict_json import as_list, as_object
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.brain.port import Thought
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.options import Options
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.strict_json import Json, JsonObject
 
 CALENDAR: Final = "calendar"
-MAIN: Final = -1
-"""The proposal itself, not one of its alternatives."""
 TAKEN: Final = "taken"
 _MINUTE: Final = 60 * 1_000_000
 _LONGEST: Final = 14 * 24 * 60
 INVITING: Final = frozenset({"scheduling_conflict", "location_conflict", "budget_conflict"})
 
 
-def details(ws: Workspace, view: View, slot: Span) -> Fields:
-    """What a proposal for a slot says, by code alone."""
-    goal = view.goal
-    zone = zone_of(ws)
-    window = formats.write_window(slot, ZoneInfo(zone))
-    found: Fields = {"date": window["date"], "time": window["time"], "timezone": zone}
-    if goal is not None and goal.event_type:
-        found["event_type"] = goal.event_type
-    place = recalling.wish(ws, view.thread, *recalling.PLACES) or (goal.place if goal is not None else "")
-    place = place or view.theirs.get("location_preference") or _remembered_place(view)
-    if isinstance(place, str) and place:
-        found["place"] = place
-    return found
-
-
-def _remembered_place(view: View) -> Any:
-    """Where they said that they like to be, in an earlier thread; what our owner noted goes nowhere."""
-    known = view.remembered.get(GENERAL_LOCATION)
-    return known.value if known is not None and known.source == TOLD else None
-
-
-def slot_of(found: Fields, ws: Workspace) -> Span | None:
-    """The slot that a proposal's details name; None when there is none, or none that can be read."""
-    reading = windows.read_slot(found, timezone=None, minutes=None, now=ws.now)
-    return reading.spans[0] if len(reading.spans) == 1 and not reading.unclear else None
-
-
-def chosen_details(ws: Workspace, thread: Thread, choice: int = MAIN) -> Fields:
-    """The details of the standing proposal, or of one of its alternatives."""
-    body = proposal_body(ws, thread)
-    found = cast("Fields", body.get("details") or {})
-    if choice == MAIN:
-        return {**found, "summary": str(body.get("summary", ""))}
-    listed = alternatives(body)
-    if not 0 <= choice < len(listed):
-        raise Refused("unknown_alternative", "the proposal has no such alternative", row="A2ACP-144")
-    other = listed[choice]
-    return {**_over(found, other), "summary": str(other.get("summary", ""))}
-
-
-def _over(main: Fields, other: Fields) -> Fields:
-    """The details of an alternative: its own over those of the proposal."""
-    own: object = other.get("details")
-    return {**main, **cast("Fields", own)} if isinstance(own, dict) else dict(main)
-
-
-def proposal_body(ws: Workspace, thread: Thread) -> Fields:
-    """The `proposal` of the resolution that stands."""
-    standing = thread.proposal
-    if standing is None:
-        return {}
-    fields = ws.packet(thread, standing.packet_id, standing.side)
-    return cast("Fields", fields.get("proposal") or {})
-
-
-def alternatives(body: Fields) -> list[Fields]:
-    """The alternatives of a proposal that have the right shape."""
-    listed: object = body.get("alternatives")
-    return [
-        cast("Fields", one)
-        for one in (cast("list[object]", listed) if isinstance(listed, list) else [])
-        if isinstance(one, dict)
-    ]
-
-
-def held_slots(ws: Workspace, besides: str) -> tuple[Span, ...]:
-    """Slots that stand in proposals of other threads: not offered twice."""
-    found: list[Span] = []
-    for thread_id in ws.book.holds:
-        if thread_id == besides:
-            continue
-        thread = ws.book.threads.get(thread_id)
-        if thread is not None:
-            slot = slot_of(chosen_details(ws, thread), ws)
-            found.extend([slot] if slot is not None else [])
-    return tuple(sorted(found))
-
-
-def offered_slots(ws: Workspace, thread: Thread) -> list[Span]:
-    """The slots of the standing proposal and of its alternatives."""
-    count = len(alternatives(proposal_body(ws, thread)))
-    slots = [slot_of(chosen_details(ws, thread, one), ws) for one in range(MAIN, count)]
-    return [one for one in slots if one is not None]
-
-
-def rule_out(ws: Workspace, thread: Thread, kind: str, choice: int = MAIN, **more: Any) -> Thread:
-    """Remember that the standing proposal is not to come again."""
-    slot = slot_of(chosen_details(ws, thread, choice), ws)
-    if slot is None and not more:
-        return thread
-    value: Fields = {"kind": kind, **more}
-    if kind == recalling.FAILED:
-        others = [one for one in offered_slots(ws, thread) if one != slot]
-        value["beside"] = [[int(one.start), int(one.end)] for one in others]
-    if slot is not None:
-        value["slot"] = [int(slot.start), int(slot.end)]
-    return ws.change(thread, ruled_out=(*thread.ruled_out, ws.keep(thread.peer, value)))
-
-
 # Proposing.
 
 
-def waits_for_consent(ws: Workspace, view: View, listed: list[Fields]) -> bool:
+def waits_for_consent(ws: Workspace, view: View, listed: list[JsonObject]) -> bool:
     """Whether a proposal would say what is not cleared: no brain sees or words it before it is."""
     return bool(sending.held(ws, view, "resolution", _body(ws, view, listed, [], "")))
 
 
 def propose(ws: Workspace, view: View, found: Options, thought: Thought | None) -> str:
     """Send a resolution for the best option, the others beside it; or ask first what it would disclose."""
-    listed = [details(ws, view, one.span) for one in found.best]
+    listed = [proposal_slots.details(ws, view, one.span) for one in found.best]
     plain = _body(ws, view, listed, [], "")
     body = _body(ws, view, listed, *words_of(ws, view, thought))
     held = sending.held(ws, view, "resolution", plain)
@@ -195,12 +93,12 @@ def conclude(ws: Workspace, view: View) -> str:
     told = "The answer has arrived" if view.theirs else "There is no answer to be had"
     turned_down = str(view.theirs.get("acceptance")).casefold() in {"no", "false"}
     mine_alone = goal.kind == INFORMATION or turned_down
-    details: Fields = dict(goal.details)
+    details: JsonObject = dict(goal.details)
     if goal.kind != INFORMATION:
         told = "The hand-over was not accepted" if turned_down else f"Hand over: {goal.summary}"
-        agreed: Any = view.theirs.get("handover_date")
+        agreed = view.theirs.get("handover_date")
         details |= {"deadline": agreed} if agreed and not turned_down else {}
-    body: Fields = {
+    body: JsonObject = {
         "proposal": {"summary": told, "details": details},
         "requires_confirmation_from": [ws.me] if mine_alone else [ws.me, view.thread.peer],
         "confirmation_timeout": window(view.thread),
@@ -215,10 +113,12 @@ def window(thread: Thread) -> str:
     return "PT2H" if thread.urgent else "PT24H"
 
 
-def _body(ws: Workspace, view: View, listed: list[Fields], words: list[str], reasoning: str) -> Fields:
+def _body(
+    ws: Workspace, view: View, listed: list[JsonObject], words: list[str], reasoning: str
+) -> JsonObject:
     own = [plainly(view, one) for one in listed]
     said = [*(one or own[number] for number, one in enumerate(words[: len(own)])), *own[len(words) :]]
-    proposal: Fields = {"summary": said[0], "details": listed[0]}
+    proposal: JsonObject = {"summary": said[0], "details": listed[0]}
     if len(listed) > 1:
         proposal["alternatives"] = [
             {"summary": said[number], "reason": "It suits both as well", "details": listed[number]}
@@ -229,34 +129,34 @@ def _body(ws: Workspace, view: View, listed: list[Fields], words: list[str], rea
     return enclosed(ws, view, proposal)
 
 
-def enclosed(ws: Workspace, view: View, proposal: Fields) -> Fields:
+def enclosed(ws: Workspace, view: View, proposal: JsonObject) -> JsonObject:
     """A proposal with what code alone says of it: who must confirm, until when, and what is then done."""
     return {
         "proposal": proposal,
         "requires_confirmation_from": [ws.me, view.thread.peer],
         "confirmation_timeout": window(view.thread),
         "on_timeout": "remind_then_expire",
-        "actions_on_confirm": actions_for(ws, view, cast("Fields", proposal["details"])),
+        "actions_on_confirm": actions_for(ws, view, as_object(proposal["details"])),
     }
 
 
-def plainly(view: View, found: Fields) -> str:
+def plainly(view: View, found: JsonObject) -> str:
     """A proposal in words of the code's own."""
     what = str(found.get("event_type") or (view.goal.event_type if view.goal else "") or "meeting")
     return writing.summary({**found, "event_type": what})
 
 
-def actions_for(ws: Workspace, view: View, named: Fields) -> list[Fields]:
+def actions_for(ws: Workspace, view: View, named: JsonObject) -> list[Json]:
     """A calendar entry on each side for a slot, and what this agent's handlers do for such an event."""
     meets = view.goal is not None and view.goal.kind == MEETING
-    if not meets and slot_of(named, ws) is None:
+    if not meets and proposal_slots.slot_of(named, ws) is None:
         return []
-    found: list[Fields] = [
+    found: list[Json] = [
         {"action": CALENDAR, "requires_user_approval": False, "reversible": True, "executor": "each"}
     ]
     event = view.goal.event_type if view.goal is not None else ""
     for name, handler in ws.handlers.items():
-        kinds = cast("list[str]", handler.get("for") or [])
+        kinds = as_list(handler.get("for"))
         if not meets or handler.get("kind") == CALENDAR or (kinds and event not in kinds):
             continue
         found.append(
@@ -271,28 +171,29 @@ def actions_for(ws: Workspace, view: View, named: Fields) -> list[Fields]:
     return found
 
 
-def send_resolution(ws: Workspace, view: View, body: Fields, plain: Fields | None) -> None:
+def send_resolution(ws: Workspace, view: View, body: JsonObject, plain: JsonObject | None) -> None:
     """Send a proposal; it stands, and our owner is asked, once it may leave."""
     thread_id = view.thread.thread_id
     sent = sending.send(ws, view, "resolution", body, plain=plain)
-    if sent and ws.move(thread_id, Cause.PROPOSED):
-        stand(ws, ws.thread(thread_id), sent, US, ws.packet(view.thread, sent, US))
+    resolution = ws.body(view.thread, sent, US, bodies.Resolution) if sent else None
+    if resolution is not None and ws.move(thread_id, Cause.PROPOSED):
+        stand(ws, ws.thread(thread_id), sent, US, resolution)
 
 
 # What stands.
 
 
-def stand(ws: Workspace, thread: Thread, packet_id: str, side: str, fields: Fields) -> None:
+def stand(ws: Workspace, thread: Thread, packet_id: str, side: str, body: bodies.Resolution) -> None:
     """A resolution stands, sent or received; our owner is asked if its word is needed."""
     ws.withdraw(thread.thread_id, "another proposal stands", "checkpoint", "consent", "escalation")
-    listed = [str(one) for one in cast("list[object]", fields.get("requires_confirmation_from") or [])]
-    confirmers = tuple(dict.fromkeys(one for one in listed if one in {ws.me, thread.peer}))
-    actions = planning.planned(ws, thread, packet_id, side, fields, (ws.me, thread.peer))
+    listed = body.requires_confirmation_from
+    confirmers = tuple(dict.fromkeys(who for who in listed if who in {ws.me, thread.peer}))
+    actions = planning.planned(ws, thread, packet_id, side, body, (ws.me, thread.peer))
     own = any(one.executor == US for one in actions)
     if ws.me not in confirmers and (own or set(listed) != {thread.peer}):
         # Nobody can leave our owner out of what this agent would do (A2ACP-142, A2ACP-145).
         confirmers = (*confirmers, ws.me)
-    standing = standing_of(ws, packet_id, side, fields, confirmers, actions)
+    standing = standing_of(ws, packet_id, side, body, confirmers, actions)
     thread = ws.change(
         thread,
         proposal=standing,
@@ -308,15 +209,15 @@ def standing_of(
     ws: Workspace,
     packet_id: str,
     side: str,
-    fields: Fields,
+    body: bodies.Resolution,
     confirmers: tuple[str, ...],
     actions: tuple[Planned, ...] = (),
 ) -> Proposal:
     """A resolution as what stands: who must confirm it, until when, and what is done then (A2ACP-154)."""
-    minutes = formats.read_duration(fields.get("confirmation_timeout")) or 24 * 60
-    since = ws.now if side == US else said_at(ws, fields)
+    minutes = formats.read_duration(body.confirmation_timeout) or 24 * 60
+    since = ws.now if side == US else said_at(ws, body)
     expires = Moment(since + min(minutes, _LONGEST) * _MINUTE)
-    reminds = vocabulary.on_timeout(fields.get("on_timeout")) == "remind_then_expire"
+    reminds = vocabulary.on_timeout(body.on_timeout) == vocabulary.REMIND_THEN_EXPIRE
     return Proposal(
         packet_id=packet_id,
         side=side,
@@ -331,76 +232,79 @@ def standing_of(
 
 def ask_owner(ws: Workspace, thread: Thread) -> None:
     """The checkpoint of what stands (A2ACP-143)."""
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     content = checkpoint(ws, thread) | list_shown(ws, thread)
     question = ws.ask(thread, "checkpoint", content, subject=standing.packet_id)
     ws.change(thread, proposal=replace(standing, question_id=question.question_id))
 
 
-def said_at(ws: Workspace, fields: Fields) -> Moment:
+def said_at(ws: Workspace, body: bodies.Body) -> Moment:
     """When a packet of theirs was written, by its own word, but never later than now (A2ACP-154)."""
-    stamp: object = fields.get("timestamp")
-    at = parse_rfc3339(stamp) if isinstance(stamp, str) else None
+    at = parse_rfc3339(body.timestamp) if body.timestamp else None
     return ws.now if at is None else min(at, ws.now)
 
 
-def checkpoint(ws: Workspace, thread: Thread) -> Fields:
+def checkpoint(ws: Workspace, thread: Thread) -> JsonObject:
     """What the owner sees, and may choose (A2ACP-143, A2ACP-144, A2ACP-172)."""
-    body = proposal_body(ws, thread)
+    proposal = proposal_slots.standing_proposal(ws, thread)
     standing = thread.proposal
-    found = cast("Fields", body.get("details") or {})
+    details = proposal.details
     rests = remembering.rests_on(ws, view_of(ws, thread))
     choices = ["confirm"]
-    listed = alternatives(body)
-    choices += [f"alternative {number}" for number in range(len(listed))]
-    if found.get("time") or found.get("date"):
+    alternatives = proposal.alternatives or ()
+    choices += [f"alternative {number}" for number in range(len(alternatives))]
+    if details.get("time") or details.get("date"):
         choices.append("counter time")
-    if found.get("place"):
+    if details.get("place"):
         choices.append("counter place")
-    if not {"time", "date", "place"} & set(found):
+    if not {"time", "date", "place"} & set(details):
         choices.append("counter")
     choices += ["excuse again", "excuse leave", "refuse"]
     return {
         "proposal": {
-            "summary": body.get("summary"),
-            "details": found,
+            "summary": proposal.summary,
+            "details": details,
             "alternatives": [
                 # What a yes to it confirms, which is not what its words say alone.
-                {"summary": one.get("summary"), "reason": one.get("reason"), "details": _over(found, one)}
-                | _not_as_asked(ws, thread, number)
-                for number, one in enumerate(listed)
+                {
+                    "summary": other.summary,
+                    "reason": other.reason,
+                    "details": proposal_slots.of_alternative(proposal, other),
+                    **_not_as_asked(ws, thread, number),
+                }
+                for number, other in enumerate(alternatives)
             ],
-            "reasoning": body.get("reasoning"),
+            "reasoning": proposal.reasoning,
             "actions": [
                 {
-                    "action": one.action,
-                    "executor": one.executor,
-                    "reversible": one.reversible,
-                    "tick": one.label if one.executor == US and not one.reversible else None,
+                    "action": action.action,
+                    "executor": action.executor,
+                    "reversible": action.reversible,
+                    "tick": action.label if action.executor == US and not action.reversible else None,
                 }
-                for one in (standing.actions if standing else ())
+                for action in (standing.actions if standing else ())
             ],
             "by": standing.side if standing else "",
             **_not_as_asked(ws, thread),
         },
-        "choices": choices,
-        "excuses": dict(EXCUSES),
-        **({"remembered": rests} if rests else {}),
+        "choices": [*choices],
+        "excuses": {**EXCUSES},
+        **({"remembered": [*rests]} if rests else {}),
     }
 
 
-def _not_as_asked(ws: Workspace, thread: Thread, choice: int = MAIN) -> Fields:
-    slot = slot_of(chosen_details(ws, thread, choice), ws)
-    countered = any(one.get("kind") == "countered" for one in recalling.remembered(ws, thread))
-    found = differing.differences(view_of(ws, thread), slot, elsewhere=countered)
-    return {"not_as_asked": found} if found else {}
+def _not_as_asked(ws: Workspace, thread: Thread, choice: int = proposal_slots.MAIN) -> JsonObject:
+    slot = proposal_slots.slot_of(proposal_slots.chosen_details(ws, thread, choice), ws)
+    countered = any(value.get("kind") == "countered" for value in recalling.remembered(ws, thread))
+    differences = differing.differences(view_of(ws, thread), slot, elsewhere=countered)
+    return {"not_as_asked": [*differences]} if differences else {}
 
 
 EXCUSES: Final = {"again": writing.excuse(again=True), "leave": writing.excuse(again=False)}
 """What an excuse says, whole: it is shown before it goes, and knows of no reason (A2ACP-147, A2ACP-149)."""
 
 
-def received(ws: Workspace, view: View, packet_id: str, fields: Fields) -> None:
+def received(ws: Workspace, view: View, packet_id: str, body: bodies.Resolution) -> None:
     """A counterpart's resolution (A2ACP-141)."""
     thread = view.thread
     standing = thread.proposal
@@ -414,7 +318,7 @@ def received(ws: Workspace, view: View, packet_id: str, fields: Fields) -> None:
     if thread.state is State.STALLED:
         ws.move(thread.thread_id, Cause.NEGOTIATED)
     if ws.move(thread.thread_id, Cause.PROPOSED):
-        stand(ws, ws.thread(thread.thread_id), packet_id, THEM, fields)
+        stand(ws, ws.thread(thread.thread_id), packet_id, THEM, body)
 
 
 # Answers of people.
@@ -431,8 +335,8 @@ def confirm(
     if not slot_free:
         _slot_taken(ws, thread, choice)
         return
-    body: Fields = {"status": "confirmed", "in_reply_to": standing.packet_id}
-    if choice != MAIN:
+    body: JsonObject = {"status": "confirmed", "in_reply_to": standing.packet_id}
+    if choice != proposal_slots.MAIN:
         body["selected_alternative"] = choice
     view = view_of(ws, thread)
     sending.send(ws, view, "resolution_response", body)
@@ -443,7 +347,7 @@ def confirm(
 
 def check_choice(ws: Workspace, thread: Thread, choice: int, ticks: frozenset[str]) -> None:
     """Whether a yes may be said as it was: to what is there, and with a tick for what cannot be undone."""
-    chosen_details(ws, thread, choice)
+    proposal_slots.chosen_details(ws, thread, choice)
     standing = thread.proposal
     missing = [one for one in (standing.irreversible if standing else ()) if one not in ticks]
     if missing:
@@ -456,10 +360,10 @@ def check_choice(ws: Workspace, thread: Thread, choice: int, ticks: frozenset[st
 
 def _slot_taken(ws: Workspace, thread: Thread, choice: int) -> None:
     """Somebody booked it meanwhile: said to the owner, and negotiated again."""
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     ws.notice(thread.thread_id, "slot_taken", standing.packet_id)
-    thread = rule_out(ws, thread, TAKEN, choice)
-    body: Fields = {
+    thread = proposal_slots.rule_out(ws, thread, TAKEN, choice)
+    body: JsonObject = {
         "status": "counter",
         "in_reply_to": standing.packet_id,
         "change_request": {"field": "time", "suggestion": None},
@@ -471,11 +375,11 @@ def _slot_taken(ws: Workspace, thread: Thread, choice: int) -> None:
 
 def counter(ws: Workspace, thread: Thread, name: str, value: str) -> None:
     """Our owner wants something else (A2ACP-146)."""
-    standing = cast("Proposal", thread.proposal)
+    standing = thread.standing
     if name not in recalling.PLACES:
-        thread = rule_out(ws, thread, "countered")
-    request = {"field": name, "suggestion": value}
-    body: Fields = {"status": "counter", "in_reply_to": standing.packet_id, "change_request": request}
+        thread = proposal_slots.rule_out(ws, thread, "countered")
+    request: JsonObject = {"field": name, "suggestion": value}
+    body: JsonObject = {"status": "counter", "in_reply_to": standing.packet_id, "change_request": request}
     # What a person says here is released by being said, and nothing else by that.
     spoken = (name, AVAILABILITY)
     sending.send(ws, view_of(ws, thread), "resolution_response", body, spoken=spoken)
@@ -487,8 +391,8 @@ def decline(
     ws: Workspace, thread: Thread, *, reason_class: str, message: str, ended: str = "user_declined"
 ) -> None:
     """Our owner says no; why is nobody's business (A2ACP-147, A2ACP-148, A2ACP-149)."""
-    standing = cast("Proposal", thread.proposal)
-    body: Fields = {
+    standing = thread.standing
+    body: JsonObject = {
         "status": "declined",
         "in_reply_to": standing.packet_id,
         "reason_class": reason_class,
@@ -498,7 +402,7 @@ def decline(
         body["message_to_other_agent"] = message
     again = reason_class in INVITING
     if again:
-        thread = rule_out(ws, thread, "declined")
+        thread = proposal_slots.rule_out(ws, thread, "declined")
     sending.send(ws, view_of(ws, thread), "resolution_response", body)
     if not again:
         end(ws, thread.thread_id, Cause.DECLINED, ended)
@@ -506,42 +410,38 @@ def decline(
         ws.change(thread.thread_id, proposal=None)
 
 
-def response(ws: Workspace, view: View, fields: Fields) -> None:
+def response(ws: Workspace, view: View, body: bodies.ResolutionResponse) -> None:
     """A counterpart's word on the proposal that stands; on any other it has no effect."""
     thread = view.thread
-    found = responses.on_standing(ws, thread, fields)
-    if found is None:
+    standing = responses.on_standing(ws, thread, body)
+    if standing is None:
         return
-    standing, status = found
-    if said_at(ws, fields) >= standing.expires:
+    if said_at(ws, body) >= standing.expires:
         expire(ws, thread)
         return
-    if status == "confirmed":
+    if body.status == vocabulary.CONFIRMED:
         if thread.role == MEMBER and ws.me not in standing.confirmed:
             ws.notice(thread.thread_id, "goes_ahead")
-        picked: object = fields.get("selected_alternative", MAIN)
-        choice = picked if isinstance(picked, int) and not isinstance(picked, bool) else MAIN
-        count = len(alternatives(proposal_body(ws, thread)))
-        choice = choice if MAIN <= choice < count else MAIN
+        choice = body.selected_alternative if body.selected_alternative is not None else proposal_slots.MAIN
+        count = len(proposal_slots.standing_proposal(ws, thread).alternatives or ())
+        choice = choice if proposal_slots.MAIN <= choice < count else proposal_slots.MAIN
         ws.change(thread, proposal=replace(standing, confirmed={**standing.confirmed, thread.peer: choice}))
         settle(ws, thread.thread_id)
         return
-    reason = vocabulary.reason_class(fields.get("reason_class"))
-    if status == "declined" and reason not in INVITING:
+    if body.status == vocabulary.DECLINED and body.reason_class not in INVITING:
         ws.notice(thread.thread_id, "declined")
         end(ws, thread.thread_id, Cause.DECLINED, "user_declined")
         return
-    request: object = fields.get("change_request")
-    wanted = cast("Fields", request) if isinstance(request, dict) else {}
-    if wanted.get("field") not in recalling.PLACES:
-        thread = rule_out(ws, thread, status)
-    if wanted:
-        kept = ws.keep(thread.peer, {"kind": "wish", "wish": wanted})
+    request = body.change_request
+    if request is None or request.field not in recalling.PLACES:
+        thread = proposal_slots.rule_out(ws, thread, body.status)
+    if request is not None:
+        kept = ws.keep(thread.peer, {"kind": "wish", "wish": to_builtins(request)})
         thread = ws.change(thread, ruled_out=(*thread.ruled_out, kept))
     ws.withdraw(thread.thread_id, "countered", "checkpoint")
     if ws.move(thread.thread_id, Cause.COUNTERED):
         # Whose time was taken meanwhile looks for another itself, and says so by naming none.
-        looks = bool(wanted) and wanted.get("field") in recalling.TIMES and wanted.get("suggestion") is None
+        looks = request is not None and request.field in recalling.TIMES and request.wish is None
         ws.change(thread.thread_id, proposal=None, consider="" if looks else standing.packet_id)
 
 
@@ -555,12 +455,12 @@ def settle(ws: Workspace, thread_id: str) -> None:
     if len(picked) > 1:
         # Each said yes to something else: the proposer proposes what the other chose.
         other = thread.peer if standing.side == US else ws.me
-        choice = standing.confirmed.get(other, MAIN)
+        choice = standing.confirmed.get(other, proposal_slots.MAIN)
         ws.notice(thread_id, "different_alternatives")
-        slot = slot_of(chosen_details(ws, thread, choice), ws)
-        wanted: Fields = {"kind": "wish"} | (
-            {"slot_wanted": [int(slot.start), int(slot.end)]} if slot else {}
-        )
+        slot = proposal_slots.slot_of(proposal_slots.chosen_details(ws, thread, choice), ws)
+        wanted: JsonObject = {"kind": "wish"}
+        if slot is not None:
+            wanted["slot_wanted"] = [int(slot.start), int(slot.end)]
         thread = ws.change(thread, ruled_out=(*thread.ruled_out, ws.keep(thread.peer, wanted)))
         if ws.move(thread_id, Cause.COUNTERED):
             mine = standing.side == US
@@ -572,7 +472,7 @@ def settle(ws: Workspace, thread_id: str) -> None:
 
 def choice_of(standing: Proposal) -> int:
     """What all have agreed on."""
-    return next(iter(standing.confirmed.values()), MAIN)
+    return next(iter(standing.confirmed.values()), proposal_slots.MAIN)
 
 
 def expire(ws: Workspace, thread: Thread) -> None:
@@ -589,7 +489,7 @@ def end(ws: Workspace, thread_id: str, cause: Cause, reason: str) -> bool:
         return False
     thread = ws.thread(thread_id)
     if thread.packets:
-        body: Fields = {"state": thread.state.value, "closed_reason": reason}
+        body: JsonObject = {"state": thread.state.value, "closed_reason": reason}
         sending.send(ws, view_of(ws, thread), "thread_status", body)
     return True
 

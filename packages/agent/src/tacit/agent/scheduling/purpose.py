@@ -5,7 +5,7 @@ A2ACP-113, A2ACP-116, A2ACP-117.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent.tiers import canonical
 from tacit.a2acp.packets import vocabulary
@@ -16,6 +16,7 @@ from tacit.agent.kernel.state import GIVEN, THEM
 from tacit.agent.owner import hints
 from tacit.agent.scheduling import escalating
 from tacit.agent.scheduling.view import AVAILABILITY, EVENT_FIELDS, LAPSED
+from tacit.base.strict_json import as_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,7 @@ def fork(
 ) -> None:
     """Begin the children and close the parent; answers and consents carry over (A2ACP-116, A2ACP-117)."""
     ids = tuple(one for one, _, _ in children)
-    shared = cast("Fields", ws.packet(thread, packet_id, side).get("shared_context") or {})
+    shared = as_object(ws.packet(thread, packet_id, side).get("shared_context"))
     # Whoever has told no times for the children is asked for them: those of the parent were another matter.
     timely = any(canonical(ws.policy, one) == AVAILABILITY for one in shared)
     for child, intent, goal in children:

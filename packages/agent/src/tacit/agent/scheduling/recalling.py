@@ -7,19 +7,20 @@ a counterpart asks for instead is read as data: what cannot be read for certain 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets import formats, windows
 from tacit.a2acp.packets.zones import zone_named, zone_of_owner
 from tacit.agent.consent.consenting import zone_of
 from tacit.base.moment import Moment
 from tacit.base.spans import Span
+from tacit.base.strict_json import as_list, as_object, as_objects
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.view import View
+    from tacit.base.strict_json import Json, JsonObject
 
 FAILED: Final = "failed"
 CHOSEN: Final = "chosen"
@@ -27,21 +28,27 @@ PLACES: Final = ("place", "location")
 TIMES: Final = ("time", "date", "time_windows", "start")
 
 
-def remembered(ws: Workspace, thread: Thread) -> list[Fields]:
+def remembered(ws: Workspace, thread: Thread) -> list[JsonObject]:
     """What the thread remembers of proposals that came to nothing, oldest first."""
-    found: list[Any] = [ws.read(one) for one in thread.ruled_out]
-    return [cast("Fields", one) for one in found if isinstance(one, dict)]
+    return as_objects([ws.read(value_id) for value_id in thread.ruled_out])
+
+
+def _span(value: Json) -> Span | None:
+    """A slot as it is kept: two moments; None for anything else."""
+    match value:
+        case [int(start), int(end)]:
+            return Span(Moment(start), Moment(end))
+        case _:
+            return None
+
+
+def _spans(values: list[Json]) -> list[Span]:
+    return [span for span in map(_span, values) if span is not None]
 
 
 def ruled_out_slots(ws: Workspace, thread: Thread) -> tuple[Span, ...]:
     """Slots that failed, were declined or turned out to be taken: not proposed again (A2ACP-169)."""
-    found: list[Span] = []
-    for value_id in thread.ruled_out:
-        value: Any = ws.read(value_id)
-        if isinstance(value, dict) and isinstance(cast("Fields", value).get("slot"), list):
-            start, end = cast("Fields", value)["slot"]
-            found.append(Span(Moment(start), Moment(end)))
-    return tuple(sorted(found))
+    return tuple(sorted(_spans([value.get("slot") for value in remembered(ws, thread)])))
 
 
 def remaining_alternatives(ws: Workspace, view: View) -> tuple[Span, ...] | None:
@@ -54,7 +61,7 @@ def remaining_alternatives(ws: Workspace, view: View) -> tuple[Span, ...] | None
         if value.get("kind") == CHOSEN:
             found = None
         elif value.get("kind") == FAILED:
-            found = [*(found or ()), *(Span(Moment(a), Moment(b)) for a, b in value.get("beside", ()))]
+            found = [*(found or ()), *_spans(as_list(value.get("beside")))]
     if found is None:
         return None
     gone = ruled_out_slots(ws, view.thread)
@@ -82,37 +89,34 @@ def try_again(ws: Workspace, thread: Thread) -> Thread:
     return chosen_by_people(ws, ws.change(thread, ruled_out=left))
 
 
-def _kind(ws: Workspace, value_id: str) -> object:
-    value: Any = ws.read(value_id)
-    return cast("Fields", value).get("kind") if isinstance(value, dict) else None
+def _kind(ws: Workspace, value_id: str) -> Json:
+    return as_object(ws.read(value_id)).get("kind")
 
 
-def wish(ws: Workspace, thread: Thread, *names: str) -> Any:
+def wish(ws: Workspace, thread: Thread, *names: str) -> Json:
     """What was last asked for in place of a proposal, for one of these fields; None when nothing was."""
-    for value_id in reversed(thread.ruled_out):
-        value: Any = ws.read(value_id)
-        asked = cast("Fields", value).get("wish") if isinstance(value, dict) else None
-        if isinstance(asked, dict) and cast("Fields", asked).get("field") in names:
-            return cast("Fields", asked).get("suggestion")
+    for value in reversed(remembered(ws, thread)):
+        asked = as_object(value.get("wish"))
+        if asked.get("field") in names:
+            return asked.get("suggestion")
     return None
 
 
 def wished_slot(ws: Workspace, view: View) -> Span | None:
     """The slot that was last asked for in place of a proposal, as far as it can be read."""
     thread = view.thread
-    for value_id in reversed(thread.ruled_out):
-        value: Any = ws.read(value_id)
-        wanted = cast("Fields", value).get("slot_wanted") if isinstance(value, dict) else None
-        if isinstance(wanted, list):
-            start, end = cast("list[int]", wanted)
-            return Span(Moment(start), Moment(end))
+    values = remembered(ws, thread)
+    for value in reversed(values):
+        wanted = _span(value.get("slot_wanted"))
+        if wanted is not None:
+            return wanted
     suggestion = wish(ws, thread, *TIMES)
-    countered = [value["slot"] for value in remembered(ws, thread) if isinstance(value.get("slot"), list)]
+    countered = _spans([value.get("slot") for value in values])
     if not isinstance(suggestion, str) or view.goal is None or not countered:
         return None
-    said: object = view.theirs.get("timezone")
+    said = view.theirs.get("timezone")
     zone = said if isinstance(said, str) and zone_named(said) is not None else zone_of(ws)
-    day = formats.write_date(Moment(countered[-1][0]), zone_of_owner(zone))
+    day = formats.write_date(countered[-1].start, zone_of_owner(zone))
     asked = {"date": day, "time": suggestion, "timezone": zone}
     reading = windows.read_slot(asked, timezone=zone, minutes=view.goal.minutes, now=ws.now)
     if not reading.spans:

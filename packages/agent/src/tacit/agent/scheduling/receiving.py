@@ -9,10 +9,10 @@ already. What breaks a rule of the thread is recorded and has no other effect.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent.tiers import canonical, ready
-from tacit.a2acp.packets import forms, schemas, vocabulary
+from tacit.a2acp.packets import bodies, forms, schemas, vocabulary
 from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.groups import confirmation, grouping, joining, membership, transferring
 from tacit.agent.groups import fold as groups
@@ -34,18 +34,26 @@ from tacit.agent.scheduling import acting, concluding, escalating, proposing, pu
 from tacit.agent.scheduling.view import needs_in, negotiates, view_of
 from tacit.agent.spaces import receiving as space_receiving
 from tacit.base.quoting import shown
+from tacit.base.strict_json import as_object, as_objects
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.workspace import Workspace
+    from tacit.base.strict_json import JsonObject
 
 _CARRIERS: Final = ("context", "context_provided", "shared_context")
 
 
 def receive(
-    ws: Workspace, *, peer: str, packet_id: str, thread_id: str, packet_type: str, fields: Fields, ready: int
+    ws: Workspace,
+    *,
+    peer: str,
+    packet_id: str,
+    thread_id: str,
+    packet_type: str,
+    fields: JsonObject,
+    ready: int,
 ) -> None:
-    """Take one packet."""
+    """Take one packet, of fields that are `normalised`."""
     if packet_type in space_receiving.TYPES:
         space_receiving.receive(ws, peer=peer, thread_id=thread_id, packet_type=packet_type, fields=fields)
         return
@@ -79,22 +87,23 @@ def receive(
     if thread.role == LEG and thread.is_open:
         concluding.count_once(ws, thread)
     thread = ws.thread(thread_id)
+    body = schemas.valued(kind, fields)
     if not thread.is_open:
-        _after_the_end(ws, thread, kind, fields)
+        _after_the_end(ws, thread, kind, body)
         return
     if thread.paused and kind != "processing_error":
         thread = ws.change(thread, paused=False)
     if turn:
         _moved_by(ws, thread)
-    _TAKES[kind](ws, ws.thread(thread_id), packet_id, fields)
+    _take(ws, ws.thread(thread_id), packet_id, body, fields)
 
 
 def _begin(
-    ws: Workspace, peer: str, thread_id: str, fields: Fields, members: tuple[str, ...], wire: str
+    ws: Workspace, peer: str, thread_id: str, fields: JsonObject, members: tuple[str, ...], wire: str
 ) -> Thread:
     """Begin a thread with a packet of somebody's; `members` are those of a group, the sender coordinates."""
     group = wire if members else ""
-    intent = cast("Fields", fields.get("intent") or {})
+    intent = as_object(fields.get("intent"))
     urgent = vocabulary.urgency(intent.get("urgency")) == "urgent"
     project = intent.get("category") == hints.PROJECT
     others = tuple(one for one in members if one not in {ws.me, peer})
@@ -122,21 +131,22 @@ def _moved_by(ws: Workspace, thread: Thread) -> None:
         ws.move(thread.thread_id, Cause.ANSWERED)
 
 
-def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> None:
+def _after_the_end(ws: Workspace, thread: Thread, kind: str, body: bodies.Body) -> None:
     """Kept in the history, answered by nobody (A2ACP-165)."""
+    status = body.state if isinstance(body, bodies.ThreadStatus) else ""
     if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
-        if negotiates(kind) or kind == "resolution_response":
+        if negotiates(kind) or isinstance(body, bodies.ResolutionResponse):
             transferring.redirect(ws, thread)
     elif thread.role == LEG and thread.closed_reason == acting.WITHOUT and negotiates(kind):
         grouping.came_late(ws, thread)
-    elif thread.role == LEG and kind == "thread_status" and fields.get("state") == State.FAILED.value:
+    elif thread.role == LEG and status == State.FAILED.value:
         # It joined what the others had brought to its end, and could not carry out its part.
         grouping.came_late(ws, thread)
-    elif acting.crossed_its_end(ws, thread, kind, fields):
+    elif acting.crossed_its_end(ws, thread, body):
         acting.revive(ws, thread)
-    elif kind == "context" and ws.peer_of(thread.peer).welcome:
+    elif isinstance(body, bodies.Context) and ws.peer_of(thread.peer).welcome:
         ws.notice(thread.thread_id, "after_the_end")
-    elif kind == "thread_status" and thread.state is State.EXPIRED and fields.get("state") == "DECLINED":
+    elif thread.state is State.EXPIRED and status == State.DECLINED.value:
         # A person's no beats a clock (A2ACP-163).
         ws.say(records.Moved(thread.thread_id, Cause.DECLINED, thread.state, State.DECLINED, "user_declined"))
 
@@ -144,23 +154,49 @@ def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> 
 # What each type does.
 
 
-def _context(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+def _take(ws: Workspace, thread: Thread, packet_id: str, body: bodies.Body, fields: JsonObject) -> None:
+    """What a packet does that counts; `fields` are its JSON, in which anything may be told or asked."""
+    match body:
+        case bodies.Context():
+            _context(ws, thread, packet_id, body, fields)
+        case bodies.ContextRequest() | bodies.ContextResponse():
+            _learn(ws, thread, fields)
+            _consider(ws, thread.thread_id, packet_id)
+        case bodies.IntentUpdate():
+            _intent_update(ws, thread, packet_id, body, fields)
+        case bodies.ThreadFork():
+            _fork(ws, thread, packet_id, body, fields)
+        case bodies.Resolution():
+            _resolution(ws, thread, packet_id, body, fields)
+        case bodies.ResolutionResponse():
+            answered = concluding.response if thread.role == LEG else proposing.response
+            answered(ws, view_of(ws, thread), body)
+        case bodies.ProcessingError():
+            # They could not write an answer: both sides stand still until somebody goes on (A2ACP-089).
+            ws.change(thread, paused=True)
+            ws.notice(thread.thread_id, "their_agent_failed")
+        case bodies.ThreadStatus():
+            report = concluding.told if thread.role == LEG else acting.told
+            report(ws, thread, body)
+        case bodies.CoordinatorTransfer():
+            _transfer(ws, thread, packet_id, body)
+        case bodies.CoordinatorTransferResponse():
+            transferring.answered(ws, thread, body)
+        case _:
+            # A type that the post itself has dealt with.
+            pass
+
+
+def _context(ws: Workspace, thread: Thread, packet_id: str, body: bodies.Context, fields: JsonObject) -> None:
     _learn(ws, thread, fields)
-    escalation: Any = fields.get("escalation")
-    if isinstance(escalation, dict) and cast("Fields", escalation).get("recommend") == "surface_to_users":
-        escalating.asked_by_them(ws, view_of(ws, ws.thread(thread.thread_id)), packet_id, fields)
+    if body.escalation is not None and body.escalation.recommend == vocabulary.SURFACE_TO_USERS:
+        escalating.asked_by_them(ws, view_of(ws, ws.thread(thread.thread_id)), packet_id, body)
         return
     standing = thread.proposal
-    clash: object = cast("Fields", fields.get("context") or {}).get("conflict")
-    failed = isinstance(clash, dict) and "failed_action" in clash
+    failed = "failed_action" in as_object((body.context or {}).get("conflict"))
     if failed and standing is not None and standing.side == THEM and not needs_in(fields):
         # What they proposed could not be done there: they go on with it themselves (A2ACP-170).
         return
-    _consider(ws, thread.thread_id, packet_id)
-
-
-def _request(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
-    _learn(ws, thread, fields)
     _consider(ws, thread.thread_id, packet_id)
 
 
@@ -171,56 +207,54 @@ def _consider(ws: Workspace, thread_id: str, packet_id: str) -> None:
     ws.change(thread, consider=packet_id)
 
 
-def _learn(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def _learn(ws: Workspace, thread: Thread, fields: JsonObject) -> None:
     """What a packet answers of what we asked (A2ACP-109), and what of it is not as we remember."""
     remembering.heard(ws, thread, fields)
     wants = dict(thread.wants)
     clarified = False
-    for name in _CARRIERS:
-        carried: object = fields.get(name)
-        for field in cast("Fields", carried) if isinstance(carried, dict) else {}:
-            wants_name = canonical(ws.policy, field)
-            if wants_name in wants:
-                wants[wants_name] = GIVEN
-            clarified = clarified or (f"{wants_name}:clarified" in wants and not thread.ours)
-    listed: object = fields.get("context_unavailable")
-    for one in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        if isinstance(one, dict) and isinstance(name := cast("Fields", one).get("field"), str):
-            status = cast("Fields", one).get("status")
-            wants[canonical(ws.policy, name)] = NOT_AVAILABLE if status == NOT_AVAILABLE else DECLINED
+    for carrier in _CARRIERS:
+        for field in as_object(fields.get(carrier)):
+            name = canonical(ws.policy, field)
+            if name in wants:
+                wants[name] = GIVEN
+            clarified = clarified or (f"{name}:clarified" in wants and not thread.ours)
+    for entry in as_objects(fields.get("context_unavailable")):
+        if isinstance(field := entry.get("field"), str):
+            status = entry.get("status")
+            wants[canonical(ws.policy, field)] = NOT_AVAILABLE if status == NOT_AVAILABLE else DECLINED
     # What they want is read anew when they have said what was unclear in it.
     ws.change(thread, wants=wants, goal="" if clarified else thread.goal)
 
 
-def _intent_update(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+def _intent_update(
+    ws: Workspace, thread: Thread, packet_id: str, body: bodies.IntentUpdate, fields: JsonObject
+) -> None:
     """The thread is about something else now (A2ACP-111, A2ACP-113)."""
-    before = cast("Fields", ws.read(thread.intent) or {})
-    updated = cast("Fields", fields.get("updated_intent") or {})
-    previous = fields.get("previous_intent")
-    if isinstance(previous, dict) and cast("Fields", previous).get("summary") != before.get("summary"):
+    before = as_object(ws.read(thread.intent))
+    updated = body.updated_intent
+    if body.previous_intent.summary != before.get("summary"):
         ws.notice(thread.thread_id, "another_previous_intent")
-    new = {**before, "category": updated.get("category", ""), "summary": updated.get("summary", "")}
-    change = vocabulary.scope_change(updated.get("scope_change"))
+    new = {**before, "category": updated.category, "summary": updated.summary}
     ws.change(thread, intent=ws.keep(thread.peer, new), goal="")
-    if change == "narrowed":
+    if updated.scope_change == "narrowed":
         _consider(ws, thread.thread_id, packet_id)
         return
     purpose.lapse(ws, thread.thread_id, packet_id)
     _reopen(ws, ws.thread(thread.thread_id), fields)
     ws.withdraw(thread.thread_id, "the intent changed", "consent", "scope", "escalation")
     thread = ws.change(thread.thread_id, consider=packet_id, awaiting_user=False)
-    content = {
-        "scope_change": change,
+    content: JsonObject = {
+        "scope_change": updated.scope_change,
         "before": shown(before.get("summary")),
-        "after": shown(new["summary"]),
-        "reason": shown(fields.get("reason")),
+        "after": shown(updated.summary),
+        "reason": shown(body.reason),
         "from": thread.peer,
         "choices": ["confirm", "refuse"],
     }
     ws.ask(thread, "scope", content, subject=packet_id)
 
 
-def _reopen(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def _reopen(ws: Workspace, thread: Thread, fields: JsonObject) -> None:
     """A declined field may be asked for once more when the purpose changed and names it (A2ACP-110)."""
     named = {canonical(ws.policy, one.field) for one in needs_in(fields)}
     fresh = [
@@ -239,35 +273,33 @@ def _reopen(ws: Workspace, thread: Thread, fields: Fields) -> None:
     ws.change(thread, asked=asked, refused=refused, reopened=(*thread.reopened, *fresh))
 
 
-def _fork(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+def _fork(ws: Workspace, thread: Thread, packet_id: str, body: bodies.ThreadFork, fields: JsonObject) -> None:
     """One thread becomes several (A2ACP-115, A2ACP-117)."""
-    children = cast("list[Fields]", fields.get("new_threads") or [])
-    ids = [str(one.get("thread_id")) for one in children]
+    ids = [child.thread_id for child in body.new_threads]
     fits = (
         thread.state in NEGOTIABLE
-        and 2 <= len(children) <= purpose.MOST_CHILDREN
+        and 2 <= len(ids) <= purpose.MOST_CHILDREN
         and thread.depth < purpose.DEEPEST
         and len(set(ids)) == len(ids)
-        and all(forms.THREAD_ID.holds(one) and one not in ws.book.threads for one in ids)
+        and all(forms.THREAD_ID.holds(name) and name not in ws.book.threads for name in ids)
     )
     if not fits:
         ws.say(records.Violated(thread.thread_id, thread.peer, "fork"))
         return
-    purpose.fork(
-        ws,
-        thread,
-        packet_id,
-        THEM,
-        [(one, child["intent"], "") for one, child in zip(ids, children, strict=True)],
-    )
+    # What an intent says beyond what we know is kept with it.
+    intents = [as_object(child.get("intent")) for child in as_objects(fields.get("new_threads"))]
+    children = [(name, intent, "") for name, intent in zip(ids, intents, strict=True)]
+    purpose.fork(ws, thread, packet_id, THEM, children)
 
 
-def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+def _resolution(
+    ws: Workspace, thread: Thread, packet_id: str, body: bodies.Resolution, fields: JsonObject
+) -> None:
     if thread.role == MEMBER:
         if not joining.is_our_list(ws, thread, fields):
             return
         way = confirmation.read(
-            fields.get("confirmation"), tuple(ws.book.part(GroupTables).groups[thread.group].members)
+            body.confirmation, tuple(ws.book.part(GroupTables).groups[thread.group].members)
         )
         # Whoever proposes keeps the coordinator's role, though it offered it to us.
         ws.say(
@@ -275,65 +307,25 @@ def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -
                 thread.group, mode=way.mode, quorum=way.quorum, order=way.order, offered_to=""
             )
         )
-    proposing.received(ws, view_of(ws, thread), packet_id, fields)
+    proposing.received(ws, view_of(ws, thread), packet_id, body)
 
 
-def _response(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    answered = concluding.response if thread.role == LEG else proposing.response
-    answered(ws, view_of(ws, thread), fields)
-
-
-def _error(ws: Workspace, thread: Thread, _packet_id: str, _fields: Fields) -> None:
-    """They could not write an answer: both sides stand still until somebody goes on (A2ACP-089)."""
-    ws.change(thread, paused=True)
-    ws.notice(thread.thread_id, "their_agent_failed")
-
-
-def _status(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    told = concluding.told if thread.role == LEG else acting.told
-    told(ws, thread, fields)
-
-
-def _transfer(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
-    transferring.told(ws, thread, packet_id, fields)
+def _transfer(ws: Workspace, thread: Thread, packet_id: str, body: bodies.CoordinatorTransfer) -> None:
+    transferring.told(ws, thread, packet_id, body)
     group = ws.book.part(GroupTables).groups.get(thread.group)
-    for one in [
-        one for one in ws.book.part(GroupTables).early.values() if group and one.peer == group.coordinator
+    for early in [
+        each for each in ws.book.part(GroupTables).early.values() if group and each.peer == group.coordinator
     ]:
         # It was quicker than the word that makes it the coordinator.
-        ws.say(group_records.TakenUp(one.packet_id))
-        said = ws.values.packet(one.peer, one.packet_id, THEM)
+        ws.say(group_records.TakenUp(early.packet_id))
+        said = ws.values.packet(early.peer, early.packet_id, THEM)
         if said is not None and group is not None:
             receive(
                 ws,
-                peer=one.peer,
-                packet_id=one.packet_id,
+                peer=early.peer,
+                packet_id=early.packet_id,
                 thread_id=group.group_id,
-                packet_type=one.type,
+                packet_type=early.type,
                 fields=said,
-                ready=one.ready,
+                ready=early.ready,
             )
-
-
-def _transfer_answer(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    transferring.answered(ws, thread, fields)
-
-
-def _nothing(_ws: Workspace, _thread: Thread, _packet_id: str, _fields: Fields) -> None:
-    """A type that the post itself has dealt with."""
-
-
-_TAKES: Final = {
-    "context": _context,
-    "context_request": _request,
-    "context_response": _request,
-    "intent_update": _intent_update,
-    "thread_fork": _fork,
-    "resolution": _resolution,
-    "resolution_response": _response,
-    "processing_error": _error,
-    "thread_status": _status,
-    "thread_sync": _nothing,
-    "coordinator_transfer": _transfer,
-    "coordinator_transfer_response": _transfer_answer,
-}

@@ -7,7 +7,7 @@ data without authority: it fills fields here and decides nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -18,14 +18,16 @@ from tacit.agent.groups import blackouts
 from tacit.agent.kernel.state import THEM, US
 from tacit.agent.memory.relationship import Known, recalled, usable
 from tacit.agent.scheduling.goal import Goal, Need
+from tacit.base.errors import Bug
+from tacit.base.strict_json import as_object, as_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Entry, Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.base.spans import Span
+    from tacit.base.strict_json import Json, JsonObject
 
 NEGOTIATES: Final = frozenset({"context", "context_request", "context_response", "intent_update"})
 """Types that count as turns (A2ACP-103)."""
@@ -56,10 +58,10 @@ class View:
 
     thread: Thread
     goal: Goal | None
-    intent: Fields
-    theirs: Fields
+    intent: JsonObject
+    theirs: JsonObject
     """What the counterpart has told, by its own keys."""
-    ours: Fields
+    ours: JsonObject
     asked: tuple[Need, ...]
     """What they asked for and we owe, most important first; five of a packet, and at once (A2ACP-106)."""
     asked_beyond: int
@@ -71,6 +73,13 @@ class View:
     remembered: dict[str, Known] = field(default_factory=dict[str, Known])
     """What is known of the counterpart from earlier, by the tiers' names; what is too old is not."""
 
+    @property
+    def known_goal(self) -> Goal:
+        """The goal, for a caller that knows that one was read."""
+        if self.goal is None:
+            raise Bug("no goal was read for this thread")
+        return self.goal
+
 
 def negotiates(packet_type: str) -> bool:
     """Whether a packet counts as a turn; an unknown type is a context (A2ACP-058)."""
@@ -79,8 +88,8 @@ def negotiates(packet_type: str) -> bool:
 
 def view_of(ws: Workspace, thread: Thread) -> View:
     """A thread and what was said in it."""
-    theirs: Fields = {}
-    ours: Fields = {}
+    theirs: JsonObject = {}
+    ours: JsonObject = {}
     flexibility: dict[str, str] = {}
     conflict = False
     needs: list[Need] = []
@@ -95,14 +104,10 @@ def view_of(ws: Workspace, thread: Thread) -> View:
             needs = [one for one in needs if _outlives(ws, thread, one)]
         into = theirs if entry.side == THEM else ours
         for name in CARRIERS:
-            carried: object = fields.get(name)
-            if isinstance(carried, dict):
-                into.update(
-                    (key, value) for key, value in cast("Fields", carried).items() if key not in _ABOUT
-                )
-        context: object = fields.get("context")
-        if isinstance(context, dict):
-            conflict = conflict or isinstance(cast("Fields", context).get("conflict"), dict)
+            carried = as_object(fields.get(name))
+            into.update((key, value) for key, value in carried.items() if key not in _ABOUT)
+        context = as_object(fields.get("context"))
+        conflict = conflict or isinstance(context.get("conflict"), dict)
         if entry.side == US:
             if negotiates(entry.type):
                 needs, beyond = [one for one in needs if _owed(ws, thread, one)], 0
@@ -110,13 +115,12 @@ def view_of(ws: Workspace, thread: Thread) -> View:
         named = sorted(_once(ws, needs_in(fields)), key=lambda one: _RANK[one.priority])
         needs.extend(named[:MOST_NEEDS])
         beyond += max(0, len(named) - MOST_NEEDS)
-        if isinstance(context, dict):
-            flexibility.update(_flexibility(cast("Fields", context)))
+        flexibility.update(_flexibility(context))
     first = sorted(_once(ws, needs), key=lambda one: _RANK[one.priority])
     return View(
         thread=thread,
         goal=_goal(ws, thread),
-        intent=cast("Fields", ws.read(thread.intent) or {}),
+        intent=as_object(ws.read(thread.intent)),
         theirs=theirs,
         ours=ours,
         asked=tuple(first[:MOST_NEEDS]),
@@ -131,27 +135,24 @@ MOST_NEEDS: Final = 5
 _RANK: Final = {"required": 0, "helpful": 1, "nice_to_have": 2}
 
 
-def _said(ws: Workspace, thread: Thread) -> Iterator[tuple[Entry, Fields]]:
+def _said(ws: Workspace, thread: Thread) -> Iterator[tuple[Entry, JsonObject]]:
     for entry in thread.packets:
         yield entry, ws.packet(thread, entry.packet_id, entry.side)
 
 
 def _goal(ws: Workspace, thread: Thread) -> Goal | None:
-    kept: Any = ws.read(thread.goal)
+    kept = ws.read(thread.goal)
     return msgspec.convert(kept, Goal) if kept is not None else None
 
 
-def needs_in(fields: Fields) -> list[Need]:
+def needs_in(fields: JsonObject) -> list[Need]:
     """The needs that a packet names, whatever field carries them."""
-    found: list[Need] = []
-    for name in ("needs", "additional_context_needed"):
-        listed: object = fields.get(name)
-        for one in cast("list[Any]", listed) if isinstance(listed, list) else []:
-            if isinstance(one, dict):
-                need = cast("Fields", one)
-                priority = vocabulary.priority(need.get("priority"))
-                found.append(Need(str(need.get("field", "")), str(need.get("reason", "")), priority))
-    return [one for one in found if one.field]
+    needs: list[Need] = []
+    for member in ("needs", "additional_context_needed"):
+        for entry in as_objects(fields.get(member)):
+            priority = vocabulary.priority(entry.get("priority"))
+            needs.append(Need(str(entry.get("field", "")), str(entry.get("reason", "")), priority))
+    return [need for need in needs if need.field]
 
 
 def _owed(ws: Workspace, thread: Thread, need: Need) -> bool:
@@ -177,14 +178,12 @@ def _once(ws: Workspace, needs: list[Need]) -> list[Need]:
     return list(seen.values())
 
 
-def _flexibility(context: Fields) -> dict[str, str]:
-    named: object = context.get("flexibility")
-    if not isinstance(named, dict):
-        return {}
-    return {str(name): vocabulary.flexibility(value) for name, value in cast("Fields", named).items()}
+def _flexibility(context: JsonObject) -> dict[str, str]:
+    named = as_object(context.get("flexibility"))
+    return {name: vocabulary.flexibility(value) for name, value in named.items()}
 
 
-def their_times(ws: Workspace, view: View) -> Any:
+def their_times(ws: Workspace, view: View) -> Json:
     """When they have time, under whatever name they said it; None when they did not."""
     name = _timely(ws, view)
     return view.theirs[name] if name else None

@@ -11,7 +11,7 @@ and wants its own back.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.spaces.fields import MOST_FIELDS, is_path
 from tacit.agent.spaces.merge import Version, version
@@ -20,6 +20,7 @@ from tacit.base.moment import SECOND, parse_rfc3339, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tacit.a2acp.packets.bodies import FieldVersion
     from tacit.agent.spaces.state import Cell, Member
     from tacit.base.moment import Moment
 
@@ -57,19 +58,17 @@ def field_versions(held: Iterable[tuple[str, Cell]], author: str) -> dict[str, A
     }
 
 
-def read_versions(said: object, author: str) -> dict[str, Version] | None:
+def read_versions(said: Mapping[str, FieldVersion], author: str) -> dict[str, Version] | None:
     """The versions that a member says it holds of an author's; None for what is none."""
-    if not isinstance(said, dict) or len(cast("dict[str, Any]", said)) > MOST_FIELDS:
+    if len(said) > MOST_FIELDS:
         return None
-    found: dict[str, Version] = {}
-    for path, told in cast("dict[str, Any]", said).items():
-        known = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
-        count, at = known.get("v"), known.get("at")
-        moment = parse_rfc3339(at) if isinstance(at, str) else None
-        if not is_path(path) or not isinstance(count, int) or isinstance(count, bool) or moment is None:
+    versions: dict[str, Version] = {}
+    for path, known in said.items():
+        moment = parse_rfc3339(known.at)
+        if not is_path(path) or moment is None:
             return None
-        found[path] = Version(count, moment, author)
-    return found
+        versions[path] = Version(known.v, moment, author)
+    return versions
 
 
 def lacking(held: Iterable[tuple[str, Cell]], theirs: Mapping[str, Version], me: str) -> list[str]:

@@ -6,13 +6,15 @@ owner's that was configured for addresses that begin so; without one it is text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tacit.base.strict_json import Json
 
 SCHEMES: Final = frozenset({"https", "http", "file", "drive", "github", "notion"})
 LONGEST: Final = 2000
@@ -36,11 +38,11 @@ def is_url(text: object) -> bool:
     return " " not in text and parts.scheme in SCHEMES and bool(parts.netloc or parts.path)
 
 
-def url_of(value: Any) -> str | None:
+def url_of(value: Json) -> str | None:
     """The address in a field; None when it holds no link."""
     if isinstance(value, dict):
-        value = cast("dict[str, Any]", value).get("link")
-    return value if is_url(value) else None
+        value = value.get("link")
+    return value if isinstance(value, str) and is_url(value) else None
 
 
 def opener(url: str, tools: Mapping[str, Any]) -> str | None:

@@ -7,10 +7,13 @@ alone.
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.spaces.state import ALL, MENTIONS_ME
 from tacit.wire import address
+
+if TYPE_CHECKING:
+    from tacit.base.strict_json import Json
 
 _FOR_ALL: Final = frozenset({"decisions", "decision", "status"})
 _ASSIGNED: Final = ("assigned_to", "assignee", "owner", "for", "by")
@@ -26,9 +29,9 @@ def is_meaningful(notify: str, me: str, path: str, value: Any, before_by: str, b
     return before_by == me or _names(value, me) or _names(before, me)
 
 
-def _names(value: Any, me: str) -> bool:
+def _names(value: Json, me: str) -> bool:
     if not isinstance(value, dict):
         return False
-    fields = cast("dict[str, Any]", value)
     mine = {me, me.removeprefix("agent:"), address.parse(me).username}
-    return any(isinstance(fields.get(one), str) and fields[one].casefold() in mine for one in _ASSIGNED)
+    named = (value.get(name) for name in _ASSIGNED)
+    return any(isinstance(name, str) and name.casefold() in mine for name in named)

@@ -8,9 +8,11 @@ What breaks a rule is recorded and has no other effect; one bad change does not 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets import packet, schemas
+from msgspec import UNSET
+
+from tacit.a2acp.packets import bodies, packet, schemas
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import Question
 from tacit.agent.spaces import compare, merge
@@ -25,10 +27,10 @@ from tacit.base.moment import parse_rfc3339
 from tacit.wire.version import SHARED_CONTEXT_SPACES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.workspace import Workspace
+    from tacit.base.strict_json import JsonObject
 
 MOST_IN_AN_HOUR: Final = 2000
 """Changes of one member that a replica takes; what is beyond comes with a later comparison."""
@@ -38,18 +40,26 @@ MOST_VERSION: Final = 2**31
 TYPES: Final = frozenset(schemas.SPACE_TYPES)
 
 
-def receive(ws: Workspace, *, peer: str, thread_id: str, packet_type: str, fields: Fields) -> None:
-    """Take one packet."""
-    about = cast("Fields", fields["space"]) if packet_type == schemas.SPACE_INVITE else fields
-    space_id = str(about["space_id"])
+def receive(ws: Workspace, *, peer: str, thread_id: str, packet_type: str, fields: JsonObject) -> None:
+    """Take one packet, of fields that are `normalised`."""
+    body = schemas.valued(packet_type, fields)
+    match body:
+        case bodies.SpaceInvite():
+            space_id = body.space.space_id
+        case bodies.SpaceInviteResponse() | bodies.SpaceUpdate():
+            space_id = body.space_id
+        case _:
+            return
     if thread_id != out.thread_of(space_id, ws.me, peer):
         _violated(ws, space_id, peer, "space_thread")
-    elif packet_type == schemas.SPACE_INVITE:
-        _invite(ws, peer, about, str(fields["write_level"]))
-    elif packet_type == schemas.SPACE_INVITE_RESPONSE:
-        _response(ws, peer, space_id, accepted=fields["accepted"] is True)
-    else:
-        _update(ws, peer, space_id, fields)
+        return
+    match body:
+        case bodies.SpaceInvite():
+            _invite(ws, peer, body.space, body.write_level)
+        case bodies.SpaceInviteResponse():
+            _response(ws, peer, space_id, accepted=body.accepted)
+        case bodies.SpaceUpdate():
+            _update(ws, peer, space_id, body)
 
 
 def _violated(ws: Workspace, space_id: str, peer: str, rule: str) -> None:
@@ -59,22 +69,22 @@ def _violated(ws: Workspace, space_id: str, peer: str, rule: str) -> None:
 # Joining.
 
 
-def _invite(ws: Workspace, peer: str, about: Fields, level: str) -> None:
+def _invite(ws: Workspace, peer: str, about: bodies.Space, level: str) -> None:
     """Somebody invites us: a question to our owner, and nothing else before its answer (A2ACP-201)."""
-    space_id = str(about["space_id"])
-    participants = [str(one) for one in cast("list[Any]", about["participants"])]
-    created = parse_rfc3339(str(about["created"]))
+    space_id = about.space_id
+    participants = about.participants
+    created = parse_rfc3339(about.created)
     known = ws.book.part(SpaceTables).spaces.get(space_id)
     spaces = ws.book.part(SpaceTables).spaces
     waiting = sum(spaces[name].creator == peer and spaces[name].status == INVITED for name in list(spaces))
     fits = (
-        about["creator"] == peer
+        about.creator == peer
         and peer in participants
         and len(participants) <= MOST_MEMBERS
         and len(set(participants)) == len(participants)
         and created is not None
         and created <= ws.now + merge.SKEW
-        and len(str(about["title"])) <= LONGEST_TITLE
+        and len(about.title) <= LONGEST_TITLE
         and waiting < MOST_INVITES
         and (known is None or (known.status == LEFT and known.creator == peer))
     )
@@ -83,12 +93,12 @@ def _invite(ws: Workspace, peer: str, about: Fields, level: str) -> None:
         return
     members = {one: Member(FULL_WRITE if one == peer else level, 0, JOINED) for one in participants}
     members[ws.me] = Member(level, 0, INVITED)
-    title = ws.keep(peer, str(about["title"]), name=out.title_name(space_id))
+    title = ws.keep(peer, about.title, name=out.title_name(space_id))
     ws.say(said.SpaceBegan(space_id, peer, created, title, INVITED, members))
-    content: Fields = {
+    content: JsonObject = {
         "space_id": space_id,
-        "space": about["title"],
-        "members": participants,
+        "space": about.title,
+        "members": [*participants],
         "level": level,
         "choices": ["confirm", "refuse"],
     }
@@ -121,7 +131,7 @@ def tell_members(ws: Workspace, space_id: str, *also: str) -> None:
         out.update(ws, space, peer, members=members)
 
 
-def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, Fields]) -> None:
+def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, bodies.SpaceMember]) -> None:
     if peer != space.creator or len(told) > 4 * MOST_MEMBERS:
         _violated(ws, space.space_id, peer, "space_members")
         return
@@ -132,14 +142,13 @@ def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, Fields])
             return
 
 
-def _one_member(ws: Workspace, space_id: str, one: str, known: Fields) -> None:
+def _one_member(ws: Workspace, space_id: str, one: str, known: bodies.SpaceMember) -> None:
     space = out.space_of(ws, space_id)
     before = space.members.get(one)
-    number, status = int(known["v"]), str(known["status"])
+    number, status, level = known.v, known.status, known.level
     if number > MOST_VERSION or (before is not None and number <= before.v) or one == space.creator:
         return
     was = before.status if before is not None else ""
-    level = str(known["level"])
     if before is None and len(space.members) >= 2 * MOST_MEMBERS:
         return
     if before is None:
@@ -179,47 +188,45 @@ def _new_member(ws: Workspace, space_id: str, one: str) -> None:
 # Updates.
 
 
-def _update(ws: Workspace, peer: str, space_id: str, fields: Fields) -> None:
+def _update(ws: Workspace, peer: str, space_id: str, body: bodies.SpaceUpdate) -> None:
     space = ws.book.part(SpaceTables).spaces.get(space_id)
     known = space.members.get(peer) if space is not None else None
     if space is None or space.status != JOINED or known is None or known.status != JOINED:
         _violated(ws, space_id, peer, "space_outsider")
         return
-    if fields.get("left") is True:
+    if body.left:
         # The creator's word on it reaches whoever has not heard the member's own.
         out.set_member(ws, space_id, peer, status=LEFT, v=known.v + (space.creator == ws.me))
         ws.notice(space_id, "space_left", peer)
         return
-    if isinstance(fields.get("members"), dict):
-        _members(ws, space, peer, fields["members"])
+    if body.members is not None:
+        _members(ws, space, peer, body.members)
     if ws.book.part(SpaceTables).spaces[space_id].status != JOINED:
         return
-    _changes(ws, space_id, peer, cast("list[Any]", fields["changes"]))
-    _returned(ws, space_id, peer, cast("list[Any]", fields.get("returned") or []))
-    wanted = [one for one in cast("list[Any]", fields.get("wanted") or []) if is_path(one)]
-    if "field_versions" in fields or wanted:
-        _compared(ws, space_id, peer, fields, wanted[:MOST_FIELDS])
+    _changes(ws, space_id, peer, body.changes)
+    _returned(ws, space_id, peer, body.returned or ())
+    wanted = [path for path in body.wanted or () if is_path(path)]
+    if body.field_versions is not None or wanted:
+        _compared(ws, space_id, peer, body, wanted[:MOST_FIELDS])
 
 
-def _read(given: Any) -> merge.Change | None:
+def _read(given: bodies.Change) -> merge.Change | None:
     """A change as it came; None for what is none: a path that names no field, a list, a value too large."""
-    one = cast("Fields", given)
-    at = parse_rfc3339(str(one["at"]))
-    deleted = one.get("deleted") is True
-    value = one.get("value")
-    if at is None or not is_path(one["field"]) or (deleted and value is not None):
+    at = parse_rfc3339(given.at)
+    deleted = given.deleted is True
+    value = None if given.value is UNSET else given.value
+    if at is None or not is_path(given.field) or (deleted and value is not None):
         return None
     if not deleted and not is_value(value):
         return None
-    mark = one.get("mark")
-    known = mark if isinstance(mark, str) and len(mark) <= 64 else ""
-    since = parse_rfc3339(str(one["since"])) if one.get("since") is not None else at
+    known = given.mark if given.mark is not None and len(given.mark) <= 64 else ""
+    since = parse_rfc3339(given.since) if given.since is not None else at
     if since is None or since > at:
         return None
-    return merge.Change(str(one["field"]), value, deleted, int(one["v"]), at, known, since)
+    return merge.Change(given.field, value, deleted, given.v, at, known, since)
 
 
-def _changes(ws: Workspace, space_id: str, peer: str, given: list[Any]) -> None:
+def _changes(ws: Workspace, space_id: str, peer: str, given: Iterable[bodies.Change]) -> None:
     refused: set[str] = set()
     for one in given:
         change = _read(one)
@@ -290,7 +297,7 @@ def _was_lost(
     return unheard or merge.owner(before.values()) != merge.owner(after.values())
 
 
-def _returned(ws: Workspace, space_id: str, peer: str, given: list[Any]) -> None:
+def _returned(ws: Workspace, space_id: str, peer: str, given: Iterable[bodies.Change]) -> None:
     """Our own words back, by their marks; what has none of ours is nobody's word."""
     space = out.space_of(ws, space_id)
     for one in given:
@@ -314,7 +321,7 @@ def digest_with(ws: Workspace, space_id: str, peer: str) -> str:
     )
 
 
-def _compared(ws: Workspace, space_id: str, peer: str, fields: Fields, wanted: list[str]) -> None:
+def _compared(ws: Workspace, space_id: str, peer: str, body: bodies.SpaceUpdate, wanted: list[str]) -> None:
     """Send what is missing there; so often, and no oftener (A2ACP-201)."""
     member = out.space_of(ws, space_id).members[peer]
     if not compare.may_answer(member.compared, ws.now):
@@ -322,9 +329,9 @@ def _compared(ws: Workspace, space_id: str, peer: str, fields: Fields, wanted: l
         return
     out.set_member(ws, space_id, peer, compared=compare.after_answer(member.compared, ws.now))
     out.give_back(ws, space_id, peer, wanted)
-    if "field_versions" not in fields:
+    if body.field_versions is None:
         return
-    theirs = compare.read_versions(fields["field_versions"], ws.me)
+    theirs = compare.read_versions(body.field_versions, ws.me)
     if theirs is None:
         _violated(ws, space_id, peer, "space_versions")
         return
@@ -336,5 +343,5 @@ def _compared(ws: Workspace, space_id: str, peer: str, fields: Fields, wanted: l
         out.set_member(ws, space_id, peer, agreed=digest, agreed_at=ws.now)
     if lost:
         out.update(ws, out.space_of(ws, space_id), peer, wanted=lost)
-    if fields.get("answer") is not True:
+    if not body.answer:
         out.compare_with(ws, space_id, peer, answer=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.a2acp.consent import filter as consent
 from tacit.a2acp.consent.tiers import Tier, ready, tier
@@ -29,7 +29,7 @@ from tacit.agent.spaces.levels import may_write
 from tacit.agent.spaces.state import JOINED, KEPT_CHANGES, Cell, Member, Space
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, rfc3339
-from tacit.base.strict_json import canonical
+from tacit.base.strict_json import as_object, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -167,7 +167,7 @@ def _value(ws: Workspace, space_id: str, path: str, cell: Cell) -> Any:
             ws.book.part(SpaceTables).space_cells.get((space_id, key)),
         )
         if kept is not None and there is not None and merge.version(there) == merge.version(cell):
-            return cast("Fields", kept).get("value")
+            return as_object(kept).get("value")
     return None
 
 

@@ -20,7 +20,6 @@ import anyio
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 
 from tacit.base.tool_results import CALLER, Caller, Fault, Surface
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from mcp.server.context import ServerRequestContext
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.requests import Request
 
     from tacit.base.tool_results import Page
@@ -75,6 +75,9 @@ async def serve_stdio(surface: Surface[Caller], caller: Caller, first: bytes = b
 
 def http_transport(surface: Surface[Any], *, most_bytes: int) -> StreamableHTTPSessionManager:
     """The SDK's transport over HTTP, an ASGI application: one JSON answer for each request, no session."""
+    # With all of a web framework, which standard input and output do without.
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
     return StreamableHTTPSessionManager(
         mcp_server(surface, lambda context: cast("Request", context.request).scope[CALLER]),
         json_response=True,

@@ -10,10 +10,10 @@ import asyncio
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
-from msgspec import convert, structs
+from msgspec import Struct, convert, structs
 
 from tacit.agent.brain.commands.models import required_models
 from tacit.agent.brain.configured import (
@@ -25,7 +25,6 @@ from tacit.agent.brain.configured import (
     Budget,
     Configured,
     Definition,
-    configured,
     plain,
 )
 from tacit.agent.terminal.commands.asking import call, invocation
@@ -34,9 +33,10 @@ from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tacit.base.language_model import ModelReply
+    from tacit.base.strict_json import JsonObject
 
 SECONDARY: Final = "secondary"
 OFF: Final = "off"
@@ -64,6 +64,39 @@ _SCHEMA: Final = {
 }
 
 
+class _Spent(Struct, frozen=True):
+    """What the models of this day have taken."""
+
+    usd: float
+    tokens: int
+
+
+class _Brain(Struct, frozen=True):
+    """What the agent answers when it is asked for its choice."""
+
+    brain: Configured
+    spent: _Spent
+
+
+class _Tried(Struct, frozen=True):
+    """What a model answered, and what that took."""
+
+    model: str
+    answer: str
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+class _Away(Struct, frozen=True):
+    """Why a model gave no answer, and whether that will stay so."""
+
+    model: str
+    away: str
+    lasting: bool
+
+
 @click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
@@ -76,7 +109,7 @@ def brain(context: click.Context, *, as_json: bool) -> None:
 
 
 def _chosen() -> Configured:
-    return configured(call("brain")["brain"])
+    return convert(call("brain"), _Brain).brain
 
 
 def _keep(chosen: Configured, *, as_json: bool) -> None:
@@ -96,8 +129,9 @@ def _keep(chosen: Configured, *, as_json: bool) -> None:
     show(found, "\n".join(_lines(found)), as_json=as_json)
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    chosen = configured(found["brain"])
+def _lines(fields: object) -> list[str]:
+    answer = convert(fields, _Brain)
+    chosen, spent = answer.brain, answer.spent
     lines: list[str] = []
     for tier in TIERS:
         below = "" if tier in chosen.tiers or tier == SMALL else "  (as below it)"
@@ -107,7 +141,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     most = [f"${usd:g}"] if usd is not None else []
     most += [f"{tokens:,} tokens"] if tokens is not None else []
     lines.append(f"{'budget':<10}{' and '.join(most) + ' a day' if most else 'none'}")
-    lines.append(f"{'today':<10}{_spent(found['spent'])}")
+    lines.append(f"{'today':<10}{spent.tokens:,} tokens, ${spent.usd:.4f}")
     return lines
 
 
@@ -115,13 +149,10 @@ def _named(definition: Definition | None) -> str:
     if definition is None:
         return RULES
     options = dict(definition.options)
-    program = " ".join(options.pop("command", ()))
+    command = options.pop("command", None)
+    program = " ".join(map(str, command)) if isinstance(command, list) else ""
     more = [f"{name}={value}" for name, value in sorted(options.items())]
     return one_line(" ".join(filter(None, (definition.driver, definition.model, program, *more))))
-
-
-def _spent(spent: dict[str, Any]) -> str:
-    return f"{spent['tokens']:,} tokens, ${spent['usd']:.4f}"
 
 
 def _driver_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -152,9 +183,16 @@ def _tier_command(name: str) -> None:
     @_driver_options
     @json_option
     @reported
-    def choose(driver: str, *, as_json: bool, **given: Any) -> None:
+    def choose(
+        driver: str,
+        *,
+        as_json: bool,
+        program: tuple[str, ...],
+        model: str,
+        **given: str | float | bool | None,
+    ) -> None:
         chosen = _chosen()
-        definition = _definition(driver, given) if driver in DRIVERS else None
+        definition = _definition(driver, model, program, given) if driver in DRIVERS else None
         if name == SECONDARY:
             _keep(structs.replace(chosen, secondary=definition), as_json=as_json)
             return
@@ -166,20 +204,23 @@ def _tier_command(name: str) -> None:
     del choose
 
 
-def _is_left_out(value: Any) -> bool:
+def _is_left_out(value: object) -> bool:
     return value is None or value is False or value == ""  # a price of nothing is one
 
 
-def _definition(driver: str, given: dict[str, Any]) -> Definition:
-    options = {name: value for name, value in given.items() if name in OPTIONS and not _is_left_out(value)}
+def _definition(
+    driver: str, model: str, program: tuple[str, ...], given: Mapping[str, str | float | bool | None]
+) -> Definition:
+    options: JsonObject = {
+        name: value for name, value in given.items() if name in OPTIONS and not _is_left_out(value)
+    }
     if options.get("key_file"):
-        options["key_file"] = str(Path(options["key_file"]).expanduser().absolute())
-    if given["program"]:
-        first, *rest = given["program"]
+        options["key_file"] = str(Path(str(options["key_file"])).expanduser().absolute())
+    if program:
+        first, *rest = program
         # The agent runs elsewhere: a path is meant from where it was typed.
         options["command"] = [str(Path(first).absolute()) if "/" in first else first, *rest]
-    definition = {"driver": driver, "model": given["model"], "options": options}
-    return convert(definition, Definition)
+    return convert({"driver": driver, "model": model, "options": options}, Definition)
 
 
 for _name in (*TIERS, SECONDARY):
@@ -216,11 +257,12 @@ def try_(*, tier: str | None, as_json: bool) -> None:
     if not models:
         raise Refused("no_model", "no model is chosen here: `tacit agent brain medium DRIVER --model NAME`")
     tried = {name: asyncio.run(_tried(plain(one))) for name, one in models.items()}
-    lines = [line for name, one in tried.items() for line in _tried_lines(name, one)]
-    show({"sentence": SENTENCE, "tried": tried}, "\n".join([SENTENCE, *lines]), as_json=as_json)
+    lines = [line for name, each in tried.items() for line in _tried_lines(name, each)]
+    shown = {name: structs.asdict(each) for name, each in tried.items()}
+    show({"sentence": SENTENCE, "tried": shown}, "\n".join([SENTENCE, *lines]), as_json=as_json)
 
 
-async def _tried(definition: dict[str, Any]) -> dict[str, Any]:
+async def _tried(definition: JsonObject) -> _Tried | _Away:
     from tacit.base.language_model import ModelAway, Prompt
 
     with tempfile.TemporaryDirectory() as folder:
@@ -229,29 +271,19 @@ async def _tried(definition: dict[str, Any]) -> dict[str, Any]:
         try:
             reply: ModelReply = await model.complete(Prompt("try", _STANDING, SENTENCE, _SCHEMA))
         except ModelAway as away:
-            return {"model": model.name, "away": str(away), "lasting": away.lasting}
+            return _Away(model.name, str(away), away.lasting)
         finally:
             await model.close()
-    return {
-        "model": model.name,
-        "answer": reply.text,
-        "seconds": round(time.monotonic() - begun, 2),
-        "input_tokens": reply.input_tokens,
-        "output_tokens": reply.output_tokens,
-        "cost_usd": reply.cost_usd,
-    }
+    seconds = round(time.monotonic() - begun, 2)
+    return _Tried(model.name, reply.text, seconds, reply.input_tokens, reply.output_tokens, reply.cost_usd)
 
 
-def _tried_lines(name: str, found: dict[str, Any]) -> list[str]:
-    if "away" in found:
-        return ["", f"{name}: {found['model']} is away: {found['away']}"]
-    cost = f"${found['cost_usd']:.4f}" if found["cost_usd"] is not None else "price not known"
-    tokens = f"{found['input_tokens']} tokens in, {found['output_tokens']} out"
-    return [
-        "",
-        f"{name}: {found['model']}, {found['seconds']:g} s, {tokens}, {cost}",
-        one_line(found["answer"]),
-    ]
+def _tried_lines(name: str, tried: _Tried | _Away) -> list[str]:
+    if isinstance(tried, _Away):
+        return ["", f"{name}: {tried.model} is away: {tried.away}"]
+    cost = f"${tried.cost_usd:.4f}" if tried.cost_usd is not None else "price not known"
+    tokens = f"{tried.input_tokens} tokens in, {tried.output_tokens} out"
+    return ["", f"{name}: {tried.model}, {tried.seconds:g} s, {tokens}, {cost}", one_line(tried.answer)]
 
 
 def _data() -> Path:

@@ -5,7 +5,7 @@ The agent itself opens none. Without such a package it works by its rules.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tacit.base.errors import Refused
 from tacit.base.io.contributions import AGENT_MODELS, contributed, loaded
@@ -14,6 +14,8 @@ from tacit.base.language_model import Model
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from tacit.base.strict_json import Json
 
 
 class PricedModel(Model, Protocol):
@@ -28,7 +30,7 @@ class PricedModel(Model, Protocol):
 class Opener(Protocol):
     """Opens models for one folder of an agent."""
 
-    def open(self, definition: Mapping[str, Any]) -> PricedModel:
+    def open(self, definition: Mapping[str, Json]) -> PricedModel:
         """The model of a definition; `Refused` (`bad_brain`) when it can never work."""
         ...
 

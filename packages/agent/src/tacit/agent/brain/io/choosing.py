@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.agent.brain.configured import SETTING, configured, plain
 from tacit.agent.brain.io import thoughts
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tacit.agent.brain.io.thinking import Thinking
 
 
-async def brain(agent: Thinking, setting: Any = None) -> Fields:
+async def brain(agent: Thinking, setting: object = None) -> Fields:
     """Which models are chosen, after the change if there is one; `Refused` keeps what was chosen before."""
     if setting is not None:
         value = plain(configured(setting))

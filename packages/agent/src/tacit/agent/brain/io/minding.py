@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.brain import configured
 from tacit.agent.brain.io.thoughts import Thoughts
@@ -89,7 +89,7 @@ class Mind:
         rules: Brain,
         models: Models | None,
         *,
-        setting: Callable[[str], Any],
+        setting: Callable[[str], object],
         zone: Callable[[], str],
         store: AgentStore,
         clock: Clock,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.brain.port import GenerationFailed
 from tacit.agent.kernel.io.core import AgentCore
@@ -55,7 +55,7 @@ class Thinking(AgentCore):
         results = [self.deeds.pop(name).result() for name in ended]
         return any(results)
 
-    def beside(self, name: str, work: Coroutine[Any, Any, bool]) -> None:
+    def beside(self, name: str, work: Coroutine[None, None, bool]) -> None:
         """Do something slow beside the wheel: it holds up its own thread and no other."""
         self.deeds[name] = asyncio.get_running_loop().create_task(work)
         self.deeds[name].add_done_callback(self._ended)

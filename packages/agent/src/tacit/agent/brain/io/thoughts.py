@@ -6,7 +6,7 @@ what a day has cost.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets.zones import moment_at, wall, zone_of_owner
 from tacit.base.moment import rfc3339
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.agent.brain.minded import Noted
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
+    from tacit.base.strict_json import JsonObject
 
 MOST: Final = 20_000
 """Rows that are kept; older ones go."""
@@ -76,7 +77,7 @@ class Thoughts:
         return (most_usd is None or usd < most_usd) and (most_tokens is None or tokens < most_tokens)
 
 
-def listed(store: AgentStore, thread_id: str = "", limit: int = 100) -> list[dict[str, Any]]:
+def listed(store: AgentStore, thread_id: str = "", limit: int = 100) -> list[JsonObject]:
     """The newest of them, oldest first; only of one thread when it is named."""
     where = "WHERE thread_id=?" if thread_id else ""
     given = (thread_id, limit) if thread_id else (limit,)
@@ -88,7 +89,7 @@ def listed(store: AgentStore, thread_id: str = "", limit: int = 100) -> list[dic
     return [one | {"at": rfc3339(one["at"])} for one in reversed(found)]
 
 
-def cost(store: AgentStore, thread_id: str) -> dict[str, Any]:
+def cost(store: AgentStore, thread_id: str) -> dict[str, int | float]:
     """What one thread has taken: answers of models, tokens and USD."""
     row = store.row(
         "SELECT count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),"

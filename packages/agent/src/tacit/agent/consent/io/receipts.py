@@ -6,7 +6,7 @@ long as that is here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from tacit.a2acp.consent import tiers
 from tacit.agent.consent.io import by_hand
@@ -15,10 +15,12 @@ from tacit.agent.kernel import records
 from tacit.agent.kernel.state import US
 from tacit.agent.spaces.io import operations as spaces
 from tacit.base.moment import rfc3339
+from tacit.base.strict_json import as_list, as_object
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.io.core import AgentCore
+    from tacit.base.strict_json import Json
 
 
 def disclosures(agent: AgentCore, who: str) -> Fields:
@@ -60,18 +62,14 @@ def disclosures(agent: AgentCore, who: str) -> Fields:
 def _sent_value(body: Fields, name: str, policy: tiers.Policy) -> Any:
     carriers = ("context", "context_provided", "shared_context", "aggregated_context")
     found = [value for one in carriers for value in _carried(body.get(one), name, policy)]
-    offered: object = body.get("context")
-    listed = cast("Fields", offered).get("proposed_alternatives") if isinstance(offered, dict) else None
-    for one in cast("list[object]", listed) if isinstance(listed, list) else ():
+    for one in as_list(as_object(body.get("context")).get("proposed_alternatives")):
         found += _carried(one, name, policy)
     if found:
         return found[0] if len(found) == 1 else found
-    proposal: object = body.get("proposal")
-    details: object = cast("Fields", proposal).get("details") if isinstance(proposal, dict) else None
-    return cast("Fields", details).get(name) if isinstance(details, dict) else None
+    return as_object(as_object(body.get("proposal")).get("details")).get(name)
 
 
-def _carried(fields: object, name: str, policy: tiers.Policy) -> list[Any]:
+def _carried(fields: Json, name: str, policy: tiers.Policy) -> list[Any]:
     """What a part of a packet carries under a field's name, or under another name of it."""
-    named = cast("Fields", fields) if isinstance(fields, dict) else {}
+    named = as_object(fields)
     return [value for key, value in named.items() if key == name or tiers.canonical(policy, key) == name]

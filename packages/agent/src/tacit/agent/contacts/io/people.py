@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.brain.coverage import HARMLESS
 from tacit.agent.brain.requests import matter_in
@@ -145,7 +145,7 @@ async def contact(agent: AgentCore, who: str, decision: str = SHOW) -> Fields:
             return {"address": found, "removed": True}
         case _:
             raise Refused("bad_choice", f"a decision is one of {', '.join(DECISIONS)}", row="A2ACP-020")
-    shown: dict[str, Any] = _line(agent, found)
+    shown = _line(agent, found)
     known = post.store.contact(found)
     pin = known.pin if known is not None else None
     shown["safety_number"] = post.safety_number(found) if pin is not None else None

@@ -5,7 +5,7 @@ A2ACP-173, A2ACP-175, A2ACP-180, A2ACP-183.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tacit.a2acp.packets import packet
 from tacit.agent.groups import grouping, membership, transferring
@@ -14,6 +14,7 @@ from tacit.agent.groups.members import leg_of, list_shown, told_in
 from tacit.agent.owner.io import notices
 from tacit.agent.scheduling.io import wishes
 from tacit.base.errors import Refused
+from tacit.base.strict_json import as_object
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ async def group(agent: AgentCore, group_id: str) -> Fields:
     await agent.refresh()
     ws = agent.workspace()
     found = _group(ws, group_id)
-    shown = cast("Fields", ws.read(found.overlap) or {})
+    shown = as_object(ws.read(found.overlap))
     peer = ws.me if found.coordinator == ws.me else found.coordinator
     own = ws.book.threads.get(ws.book.part(GroupTables).legs.get((group_id, peer), group_id))
     return {

@@ -10,7 +10,7 @@ over.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from tacit.a2acp.consent.tiers import ready
 from tacit.a2acp.packets import packet
@@ -18,15 +18,15 @@ from tacit.agent.consent.consenting import facts_name
 from tacit.agent.memory.relationship import EVERYTHING, PREFIX, recalled
 from tacit.agent.scheduling.view import CARRIERS
 from tacit.base.errors import Unavailable
-from tacit.base.strict_json import parse
+from tacit.base.strict_json import as_object, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tacit.a2acp.consent.tiers import PolicyLookup
-    from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.io.core import AgentCore
     from tacit.agent.kernel.state import Thread
+    from tacit.base.strict_json import Json, JsonObject
 
 
 def erase_told(agent: AgentCore, peer: str, key: str, values: Iterable[Any]) -> list[str]:
@@ -111,29 +111,28 @@ def cut(agent: AgentCore) -> None:
         raise Unavailable("somebody reads the journal now; what was forgotten is gone with the next try")
 
 
-def _carried(lists: PolicyLookup, fields: Fields, key: str) -> list[Any]:
+def _carried(lists: PolicyLookup, fields: JsonObject, key: str) -> list[Json]:
     """What a packet tells under a key, by whatever name; under any when none is given."""
-    found: list[Any] = []
+    found: list[Json] = []
     for name in CARRIERS:
-        carried: object = fields.get(name)
-        for one, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
+        for one, value in as_object(fields.get(name)).items():
             if not key or lists.chain(one)[-1] == key:
                 found.append(value)
     return found
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         text = " ".join(value.split()).casefold()
         if len(text) > 2:
             yield text
     elif isinstance(value, dict):
-        for one in cast("dict[str, object]", value).values():
+        for one in value.values():
             yield from _texts(one)
     elif isinstance(value, list):
-        for one in cast("list[object]", value):
+        for one in value:
             yield from _texts(one)
 
 
-def _mentions(value: object, texts: frozenset[str]) -> bool:
+def _mentions(value: Json, texts: frozenset[str]) -> bool:
     return any(sought in text for text in _texts(value) for sought in texts)

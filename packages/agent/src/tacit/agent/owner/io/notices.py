@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.kernel.records import Noticed
 from tacit.agent.scheduling import failures
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.io.core import AgentCore
+    from tacit.base.strict_json import Json
 
 NOTICES: Final = {
     "stalled": "has had no answer for too long and stands still",
@@ -62,8 +63,8 @@ def text_of(agent: AgentCore, notice: Noticed) -> str:
     text = NOTICES.get(notice.code, notice.code)
     if notice.code == unreadable.CODE and (reasons := unreadable.reasons_of(agent, notice)):
         return f"waits until your calendars can be read: {reasons}"
-    kept = agent.vault.value(notice.subject) if notice.code in failures.TOLD_WITH_REASON else None
-    reason = cast("dict[str, Any]", kept).get("reason") if isinstance(kept, dict) else None
+    kept: Json = agent.vault.value(notice.subject) if notice.code in failures.TOLD_WITH_REASON else None
+    reason = kept.get("reason") if isinstance(kept, dict) else None
     return f"{text}. {reason}" if isinstance(reason, str) else text
 
 

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.kernel import records
 from tacit.agent.owner import nudges
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.io.core import AgentCore
+    from tacit.base.strict_json import Json
 
 _log: Final = logging.getLogger("tacit.agent")
 SETTING: Final = "nudges"
@@ -39,12 +40,12 @@ LOOK_AGAIN: Final = 60.0
 NO_DESKTOP: Final = "this machine has no program that shows a message on the desktop (notify-send)"
 
 
-def _setting(agent: AgentCore, name: str) -> Any:
+def _setting(agent: AgentCore, name: str) -> Json:
     value_id = agent.journal.book.settings.get(name)
     return agent.vault.value(value_id) if value_id else None
 
 
-async def _set(agent: AgentCore, name: str, value: Any) -> None:
+async def _set(agent: AgentCore, name: str, value: Json) -> None:
     await agent.decide(lambda ws: ws.say(records.Set(name, ws.keep("", value))))
 
 
@@ -55,7 +56,8 @@ def _open(agent: AgentCore) -> list[str]:
 
 
 def _kept(agent: AgentCore) -> Fields:
-    return cast("Fields", _setting(agent, SETTING) or {})
+    setting = _setting(agent, SETTING)
+    return setting if isinstance(setting, dict) else {}
 
 
 def _ways(kept: Fields) -> list[str]:
@@ -132,7 +134,8 @@ async def once(agent: AgentCore) -> float:
     if not ways or kept.get("off"):
         return LOOK_AGAIN
     waiting = _open(agent)
-    told = {str(one) for one in _setting(agent, TOLD) or ()}
+    setting = _setting(agent, TOLD)
+    told = {str(name) for name in setting} if isinstance(setting, list) else set[str]()
     found = nudges.nudge(waiting, told)
     if found is None:
         return LOOK_AGAIN

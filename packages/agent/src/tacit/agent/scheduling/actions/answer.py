@@ -6,7 +6,7 @@ of how it came.
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Final
 
 from tacit.base.strict_json import Malformed, parse
 
@@ -25,12 +25,8 @@ def read_answer(raw: bytes) -> dict[str, str]:
         return {}
     if not isinstance(value, dict):
         return {}
-    fields = cast("dict[str, Any]", value)
-    return {
-        name: line(fields[name])
-        for name in ("action_id", "reference", "reason")
-        if isinstance(fields.get(name), str)
-    }
+    texts = {name: value.get(name) for name in ("action_id", "reference", "reason")}
+    return {name: line(text) for name, text in texts.items() if isinstance(text, str)}
 
 
 def line(text: str) -> str:

@@ -11,13 +11,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
 from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from tacit.a2acp.packets import bodies
+    from tacit.base.strict_json import Json, JsonObject
 
 EACH: Final = "each"
 PROPOSER: Final = "proposer"
@@ -57,7 +60,7 @@ def is_calendar(action: str, service: str = "") -> bool:
 
 
 def plan(
-    entries: Sequence[Mapping[str, Any]],
+    entries: Sequence[bodies.Action],
     *,
     thread_id: str,
     packet_id: str,
@@ -67,34 +70,24 @@ def plan(
     """Every action of a proposal, in its order, once for each agent that carries it out (A2ACP-166).
 
     Without an `executor`, or with one that is none, calendar entries are everybody's and the rest is the
-    proposer's. `Refused` for entries that packets do not let in.
+    proposer's.
     """
     everybody = sorted({proposer, *participants})
-    names = [_name(entry) for entry in entries]
-    found: list[Action] = []
-    for index, (entry, name) in enumerate(zip(entries, names, strict=True)):
-        service, reversible = entry.get("service"), entry.get("reversible")
-        if not isinstance(reversible, bool):
-            raise Refused("bad_packet", "an action says whether it is reversible", row="A2ACP-051")
-        service = service if isinstance(service, str) else ""
-        label = name if names.count(name) == 1 else f"{name}#{index + 1}"
-        for who in _executors(entry.get("executor"), name, service, proposer, everybody):
+    names = [entry.action for entry in entries]
+    planned: list[Action] = []
+    for index, entry in enumerate(entries):
+        service = entry.service or ""
+        label = entry.action if names.count(entry.action) == 1 else f"{entry.action}#{index + 1}"
+        for who in _executors(entry.executor, entry.action, service, proposer, everybody):
             ident = action_id(thread_id, packet_id, index, who)
-            found.append(Action(ident, index, name, service, who, reversible, label))
-    return tuple(found)
-
-
-def _name(entry: Mapping[str, Any]) -> str:
-    name = entry.get("action")
-    if not isinstance(name, str) or not name:
-        raise Refused("bad_packet", "an action has a name", row="A2ACP-051")
-    return name
+            planned.append(Action(ident, index, entry.action, service, who, entry.reversible, label))
+    return tuple(planned)
 
 
 def _executors(
-    said: object, action: str, service: str, proposer: str, everybody: Sequence[str]
+    said: str | None, action: str, service: str, proposer: str, everybody: Sequence[str]
 ) -> Sequence[str]:
-    if isinstance(said, str) and said.startswith("agent:"):
+    if said is not None and said.startswith("agent:"):
         try:
             # A stranger's address is nobody here: then nobody acts, rather than everybody.
             return [who for who in everybody if who == str(address.parse(said))]
@@ -118,7 +111,7 @@ def mine(actions: Iterable[Action], me: str) -> tuple[Action, ...]:
     )
 
 
-def failure(action: Action, details: Mapping[str, Any]) -> dict[str, Any]:
+def failure(action: Action, details: Mapping[str, Json]) -> JsonObject:
     """The failure as a constraint: `context.conflict` of the next packet (A2ACP-169).
 
     It says which action failed for which time and place, all of which the other side has confirmed itself;

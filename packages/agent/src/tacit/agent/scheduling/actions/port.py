@@ -6,7 +6,9 @@ A2ACP-166, A2ACP-167, A2ACP-168. Knows nothing of threads.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
+
+from tacit.base.strict_json import Json, JsonObject
 
 DONE: Final = "done"
 FAILED: Final = "failed"
@@ -25,7 +27,7 @@ class Deed:
     action_id: str
     """Its identity in the world: the name of the entry, the idempotency key of the request."""
     action: str
-    details: dict[str, Any]
+    details: JsonObject
     """The confirmed proposal's details, with `summary`."""
 
 
@@ -40,7 +42,7 @@ class Result:
     """REFUSED or TAKEN, where that is known: what the others are told of why."""
     reference: str = ""
     """What the service calls it."""
-    details: dict[str, Any] = field(default_factory=dict[str, Any])
+    details: JsonObject = field(default_factory=dict[str, Json])
 
 
 class Handler(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets.zones import moment_of, wall
 from tacit.agent.scheduling.calendars.times import microseconds, read_duration
@@ -18,6 +18,8 @@ from tacit.base.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tacit.base.strict_json import Json
 
 _ACTION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
@@ -32,7 +34,7 @@ def checked_name(action_id: str) -> str:
     return action_id
 
 
-def span_of(details: Mapping[str, Any]) -> Span:
+def span_of(details: Mapping[str, Json]) -> Span:
     """When a proposal takes place; `Refused` when its details do not say so for certain."""
     day, times, duration = details.get("date"), details.get("time"), details.get("duration")
     if not isinstance(day, str) or not isinstance(times, str):
@@ -59,7 +61,7 @@ def _moment(day: str, shown: str) -> Moment:
     raise Refused("bad_details", "a date or a time with its offset is not readable", row="A2ACP-074")
 
 
-def entry(action_id: str, details: Mapping[str, Any], now: Moment) -> bytes:
+def entry(action_id: str, details: Mapping[str, Json], now: Moment) -> bytes:
     """The whole text of a calendar with this one event."""
     span = span_of(details)
     summary = _text(details.get("summary")) or _text(details.get("event_type")) or "Appointment"

@@ -21,6 +21,7 @@ from tacit.agent.scheduling.calendars.io import opening
 from tacit.agent.scheduling.calendars.io.calendars import Calendars
 from tacit.agent.scheduling.calendars.io.files import IcsFile
 from tacit.base.errors import Refused
+from tacit.base.strict_json import as_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -91,7 +92,7 @@ class Outside:
     def profile(self) -> Fields:
         """What the owner has told of itself."""
         if self._profile is None:
-            self._profile = cast("Fields", self._setting("profile") or {})
+            self._profile = as_object(self._setting("profile"))
         return self._profile
 
     def handlers(self) -> Mapping[str, Fields]:
@@ -104,7 +105,7 @@ class Outside:
 
     def choices(self) -> Fields:
         """How much the agent may do unasked."""
-        return cast("Fields", self._setting("choices") or {})
+        return as_object(self._setting("choices"))
 
     def zone(self) -> str:
         """The owner's zone."""
@@ -150,7 +151,7 @@ class Outside:
 
     def facts(self) -> Fields:
         """What another program of the owner's said of the calendar, for every thread without its own."""
-        return cast("Fields", self._setting("facts") or {})
+        return as_object(self._setting("facts"))
 
     def heard(self) -> int:
         """Up to where of the journal the owner was told by whoever ticks."""

@@ -51,7 +51,7 @@ from tacit.agent.memory import records as memory_records
 from tacit.agent.memory import relationship, remembering
 from tacit.agent.memory.io import erasing
 from tacit.agent.owner.io import setting_up
-from tacit.agent.scheduling import acting, considering, proposing, ticking, turns
+from tacit.agent.scheduling import acting, considering, proposal_slots, proposing, ticking, turns
 from tacit.agent.scheduling.actions import port as actions
 from tacit.agent.scheduling.calendars.busy import CalendarUnreadable, together
 from tacit.agent.scheduling.facts import busy_within
@@ -470,7 +470,7 @@ class Agent(Taking, Commands, Hosting):
             if thread.state is State.CONFIRMED and thread.proposal is not None:
                 choice = proposing.choice_of(thread.proposal)
                 slot_free = await self.slot_free(
-                    proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws), thread_id
+                    proposal_slots.slot_of(proposal_slots.chosen_details(ws, thread, choice), ws), thread_id
                 )
             async with self._deciding:
                 ws = self.workspace()

@@ -24,7 +24,7 @@ from tacit.agent.kernel.state import THEM, US, Question, Thread
 from tacit.agent.memory.io import forgetting
 from tacit.agent.memory.io import operations as remembering
 from tacit.agent.owner.io import hinting, notices
-from tacit.agent.scheduling import asking, concluding, drafting, proposing
+from tacit.agent.scheduling import asking, concluding, drafting, proposal_slots
 from tacit.agent.scheduling.facts import checked as read_facts
 from tacit.agent.scheduling.io import wishes
 from tacit.agent.scheduling.view import view_of
@@ -156,8 +156,8 @@ class Commands(Settings, Thinking):
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
-            choice = said.alternative if said.alternative is not None else proposing.MAIN
-            slot = proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+            choice = said.alternative if said.alternative is not None else proposal_slots.MAIN
+            slot = proposal_slots.slot_of(proposal_slots.chosen_details(ws, thread, choice), ws)
             slot_free = await self.slot_free(slot, thread.thread_id)
         await self.decide(lambda ws: answering.answer(ws, question_id, said, slot_free=slot_free))
         await self.refresh()
@@ -246,7 +246,7 @@ class Commands(Settings, Thinking):
             "turns": thread.turns,
             "shared": sorted(view.ours),
             "received": shown_in(view.theirs, LONGEST_RECEIVED),
-            "proposal": shown_in(proposing.proposal_body(ws, thread) or None),
+            "proposal": shown_in(proposal_slots.shown_proposal(ws, thread) or None),
             "requested": thread.wants,
             "outstanding": sorted(name for name, status in thread.wants.items() if not status),
             "history": [

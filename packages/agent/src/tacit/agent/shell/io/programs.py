@@ -26,7 +26,7 @@ from tacit.agent.groups.fold import GroupTables
 from tacit.agent.groups.members import legs_of
 from tacit.agent.kernel import records
 from tacit.agent.kernel.state import THEM
-from tacit.agent.scheduling import asking, drafting, facts, proposing
+from tacit.agent.scheduling import asking, drafting, facts, proposal_slots
 from tacit.agent.scheduling.calendars.busy import CalendarUnreadable
 from tacit.agent.scheduling.goal import Need
 from tacit.agent.scheduling.io import wishes
@@ -323,7 +323,7 @@ async def get_thread(agent: Commands, given: Given) -> Fields:
     ws = agent.workspace()
     thread = ws.thread(thread_id)
     view = view_of(ws, thread)
-    standing = proposing.proposal_body(ws, thread)
+    standing = proposal_slots.shown_proposal(ws, thread)
     kept = ("thread_id", "state", "closed_reason", "flags", "intent", "participants", "turns", "shared")
     more = ("received", "requested", "outstanding", "history", "parent", "siblings")
     return {

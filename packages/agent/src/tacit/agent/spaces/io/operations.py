@@ -28,7 +28,7 @@ from tacit.base import agent_requests as asked
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.base.quoting import shown, shown_in
-from tacit.base.strict_json import parse
+from tacit.base.strict_json import as_list, as_object, parse
 from tacit.wire import address
 from tacit.wire.version import SHARED_CONTEXT_SPACES
 
@@ -359,12 +359,12 @@ async def answer(agent: AgentCore, question: Question, given: Answer) -> Fields:
 
     def taken(ws: Workspace) -> tuple[str, ...]:
         answering.open_question(ws, question.question_id)
-        content = cast("Fields", ws.read(question.content) or {})
+        content = as_object(ws.read(question.content))
         ws.say(records.Answered(question.question_id, "confirm" if yes else "refuse", via=given.via))
         if question.kind == out.INVITE:
             return _join(ws, question.thread_id, yes=yes)
         out.answered(ws, question, content, yes=yes)
-        return tuple(content["members"]) if yes else ()
+        return tuple(map(str, as_list(content.get("members")))) if yes else ()
 
     for peer in await agent.decide(taken):
         agent.post.inbox.welcome(peer)

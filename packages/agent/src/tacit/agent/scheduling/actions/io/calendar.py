@@ -8,7 +8,7 @@ entry is written, comes from the calendars' room.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tacit.agent.scheduling.actions.port import DONE, FAILED, REFUSED, UNKNOWN, Deed, Result
 from tacit.base.errors import Refused, Unavailable
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.port import WritableSource
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
+    from tacit.base.strict_json import Json
 
 
 class WriteEntry(Protocol):
     """How a confirmed proposal is written as an entry."""
 
-    def __call__(self, action_id: str, details: Mapping[str, Any], now: Moment) -> bytes:
+    def __call__(self, action_id: str, details: Mapping[str, Json], now: Moment) -> bytes:
         """The entry's text; `Refused` when the details say no time."""
         ...
 
