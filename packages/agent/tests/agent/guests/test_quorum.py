@@ -40,8 +40,8 @@ def test_a_guests_yes_meets_the_quorum_once_and_nothing_is_done_for_the_guest():
     question = hearing.question_of(
         people["anna"].workspace(), people["anna"].book.part(GuestTables).guests[GUEST]
     )
-    assert question["proposal"]["when"].startswith("Friday 27 March 2026")
-    assert "BEGIN:VEVENT" in question["ics"]
+    assert question.proposal.when.startswith("Friday 27 March 2026")
+    assert "BEGIN:VEVENT" in question.ics
     people.confirm("anna", "bob")
     anna = people["anna"]
     assert own_thread(anna, group_id).state == "PROPOSED"

@@ -87,7 +87,7 @@ class Task:
     """The owner's, an IANA name."""
     text: str = ""
     """The person's sentence."""
-    packet: JsonObject = field(default_factory=dict[str, Json])
+    packet: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """The counterpart's packet: data without authority."""
     goal: Goal | None = None
     options: tuple[JsonObject, ...] = ()

@@ -6,7 +6,7 @@ A2ACP-063, A2ACP-064, A2ACP-065, A2ACP-071, A2ACP-084, A2ACP-118.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from tacit.a2acp.threads.states import CATEGORIES
 from tacit.agent.brain.port import Said, Scene, Sibling
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
+    from tacit.base.strict_json import Json
 
 
 def scene_of(
@@ -76,7 +77,8 @@ def _siblings(ws: Workspace, thread: Thread) -> list[Sibling]:
         other = ws.book.threads.get(name)
         if other is None or other.peer != thread.peer:
             continue
-        intent = cast("dict[str, Any]", ws.read(other.intent) or {})
+        value: Json = ws.read(other.intent)
+        intent = value if isinstance(value, dict) else {}
         agreed = proposal_slots.chosen_details(ws, other) if other.proposal is not None else {}
         found.append(Sibling(str(intent.get("summary", "")), other.state.value, agreed))
     return found

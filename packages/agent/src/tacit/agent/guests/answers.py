@@ -8,7 +8,7 @@ words are only ever shown.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets import schemas
 from tacit.a2acp.packets.vocabulary import CONFIRMED, COUNTER, DECLINED, USER_DECLINED
@@ -16,10 +16,11 @@ from tacit.base.errors import PeerFault
 from tacit.base.strict_json import Malformed, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.guests.fold import Guest
+    from tacit.base.strict_json import Json
 
 CONFIRM: Final = "confirm"
 DECLINE: Final = "decline"
@@ -48,32 +49,32 @@ class GuestReply:
 def read(raw: bytes) -> GuestReply:
     """The answer in what came unsealed; `PeerFault` when it is none."""
     try:
-        found = parse(raw.rstrip(b" "))
+        fields = parse(raw.rstrip(b" "))
     except Malformed:
         raise PeerFault("a guest's answer is no JSON") from None
-    if not isinstance(found, dict) or cast("Fields", found).get("v") != 1:
+    if not isinstance(fields, dict) or fields.get("v") != 1:
         raise PeerFault("a guest's answer is an object of version 1")
-    return checked(cast("Fields", found))
+    return checked(fields)
 
 
-def checked(found: Fields) -> GuestReply:
+def checked(fields: Mapping[str, Json]) -> GuestReply:
     """An answer within its bounds; `PeerFault` otherwise."""
-    choice, suggestion, said = found.get("choice", ""), found.get("suggestion", ""), found.get("answers", [])
-    if choice not in ("", *CHOICES) or not _is_text(suggestion, LONGEST_SUGGESTION):
+    choice = _text(fields.get("choice", ""), LONGEST_ANSWER)
+    suggestion = _text(fields.get("suggestion", ""), LONGEST_SUGGESTION)
+    said = fields.get("answers", [])
+    if choice not in {"", *CHOICES} or not isinstance(said, list) or len(said) > MOST_QUESTIONS:
         raise PeerFault("a guest's answer is out of its bounds")
-    if not isinstance(said, list) or len(cast("list[Any]", said)) > MOST_QUESTIONS:
-        raise PeerFault("a guest's answer is out of its bounds")
-    answers = cast("list[Any]", said)
-    if not all(_is_text(one, LONGEST_ANSWER) for one in answers):
-        raise PeerFault("a guest's answer is out of its bounds")
-    reply = GuestReply(choice, tuple(one.strip() for one in answers), suggestion.strip())
+    answers = tuple(_text(text, LONGEST_ANSWER).strip() for text in said)
+    reply = GuestReply(choice, answers, suggestion.strip())
     if not (reply.choice or any(reply.answers)) or (choice == SUGGEST and not reply.suggestion):
         raise PeerFault("a guest's answer says nothing")
     return reply
 
 
-def _is_text(value: object, longest: int) -> bool:
-    return isinstance(value, str) and len(value) <= longest
+def _text(value: Json, longest: int) -> str:
+    if not isinstance(value, str) or len(value) > longest:
+        raise PeerFault("a guest's answer is out of its bounds")
+    return value
 
 
 def packets(

@@ -7,19 +7,18 @@ nothing, and the owner still sees it. Nothing here touches trust, memory or perm
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.agent.guests import answers
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.fold import BY_LINK, BY_OWNER, EXPIRED, REVOKED, GuestTables
+from tacit.agent.guests.question import GuestQuestion, content_of
 from tacit.agent.scheduling import concluding
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.strict_json import canonical
 from tacit.wire.guests import MOST_ANSWERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.guests.answers import GuestReply
     from tacit.agent.guests.fold import Guest
@@ -108,10 +107,9 @@ def _recounted(ws: Workspace, guest: Guest) -> None:
         concluding.settle(ws, guest.hub)
 
 
-def question_of(ws: Workspace, guest: Guest) -> Fields:
+def question_of(ws: Workspace, guest: Guest) -> GuestQuestion:
     """What the guest is asked; empty when it was forgotten."""
-    content = cast("Fields", ws.read(guest.content) or {})
-    return cast("Fields", content.get("question") or {})
+    return content_of(ws.read(guest.content)).question or GuestQuestion()
 
 
 def packets_of(ws: Workspace, guest: Guest, reply: GuestReply, source: str) -> list[Fields]:
@@ -121,5 +119,5 @@ def packets_of(ws: Workspace, guest: Guest, reply: GuestReply, source: str) -> l
 
 def _packets(ws: Workspace, guest: Guest, reply: GuestReply, source: str) -> list[Fields]:
     question = question_of(ws, guest)
-    asked = cast("Sequence[str]", question.get("questions") or ())
-    return answers.packets(reply, guest, asked, proposed=bool(question.get("proposal")), source=source)
+    proposed = question.proposal is not None
+    return answers.packets(reply, guest, question.questions, proposed=proposed, source=source)

@@ -11,8 +11,9 @@ word for word, and nobody has the link before the owner has sent it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from tacit.a2acp.consent import filter as consent
@@ -29,6 +30,7 @@ from tacit.agent.groups.confirmation import QUORUM
 from tacit.agent.groups.fold import GroupTables
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.answers import MOST_QUESTIONS
+from tacit.agent.guests.question import GuestFact, GuestProposal, GuestQuestion
 from tacit.agent.scheduling import proposal_slots
 from tacit.agent.scheduling.calendars.entry import entry
 from tacit.base.errors import Refused
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.goal import Goal
     from tacit.base.spans import Span
+    from tacit.base.strict_json import Json
 
 DAY: Final = 24 * 3600 * SECOND
 LONGEST_NAME: Final = 80
@@ -116,8 +119,8 @@ def invite(ws: Workspace, asked: GuestWish, zone: str, guest_id: str, secret: by
     hub = _hub(ws, asked.group) if asked.group else None
     shown = _question(ws, asked, goal, told, zone, packet_id, until)
     if hub is not None:
-        shown |= _of_group(ws, hub, told, zone, packet_id)
-    content = ws.keep(address, {"name": asked.name, "question": shown, "told": told})
+        shown = _of_group(ws, hub, shown, told, zone, packet_id)
+    content = ws.keep(address, {"name": asked.name, "question": to_builtins(shown), "told": told})
     kept = ws.keep(address, secret.hex())
     about = hub.proposal.packet_id if hub is not None and hub.proposal is not None else ""
     ws.say(
@@ -149,12 +152,12 @@ def _cleared(
     }
     members = frozenset({ws.me, address})
     examined = consent.examine(body, packet.CONTEXT, ws.policy, address, approved, members=members)
-    kept = cast("Fields", examined.kept.get("context") or {})
+    kept: Fields = examined.kept.get("context") or {}
     if examined.held or examined.withheld or any(name not in kept for name in named):
         raise Refused("never_shared", "a field that you named never goes to anybody", row="A2ACP-277")
     draft = consent.PacketDraft(address, packet.CONTEXT, thread_id, packet_id, ws.now, body)
     cleared = consent.clear(draft, ws.policy, approved, frozenset(), Scanner(()), members=members)
-    told = cast("Fields", cleared.body["context"])
+    told: Fields = cleared.body["context"]
     return {name: told[name] for name in named}, {
         name: basis for name, basis in cleared.bases if name in named
     }
@@ -162,7 +165,7 @@ def _cleared(
 
 def _question(
     ws: Workspace, asked: GuestWish, goal: Goal, told: Fields, zone: str, packet_id: str, until: Moment
-) -> Fields:
+) -> GuestQuestion:
     """What the page shows, whole: nothing else of ours reaches the guest."""
     there = zone if "timezone" in told else ""
     slot = _definite(goal)
@@ -170,27 +173,26 @@ def _question(
     proposal, ics = None, ""
     if slot is not None:
         what = title(goal.event_type) if goal.event_type else goal.summary
-        proposal = {"summary": what, "when": _when(slot, zone, there), "place": goal.place}
+        proposal = GuestProposal(what, _when(slot, zone, there), goal.place)
         ics = entry(packet_id, _details(slot, goal, zone, what), ws.now).decode()
     elif goal.spans and not questions:
         questions = [f"What time suits you? {_when(goal.spans[0], zone, there, between=True)}"]
     sender = asked.signed or str(told.get("name") or "")
     facts = [
-        {"label": name.replace("_", " ").capitalize(), "text": _text(value)}
+        GuestFact(name.replace("_", " ").capitalize(), _text(value))
         for name, value in told.items()
         if name not in SIGNS
     ]
-    return {
-        "v": 1,
-        "to": asked.name,
-        "from": sender,
-        "text": asked.text,
-        "facts": facts,
-        "proposal": proposal,
-        "questions": questions,
-        "until_text": spoken(wall(until, zone_of_owner(zone)).date()),
-        "ics": ics,
-    }
+    return GuestQuestion(
+        to=asked.name,
+        sender=sender,
+        text=asked.text,
+        facts=facts,
+        proposal=proposal,
+        questions=questions,
+        until_text=spoken(wall(until, zone_of_owner(zone)).date()),
+        ics=ics,
+    )
 
 
 def _hub(ws: Workspace, group_id: str) -> Thread:
@@ -204,16 +206,18 @@ def _hub(ws: Workspace, group_id: str) -> Thread:
     return hub
 
 
-def _of_group(ws: Workspace, hub: Thread, told: Fields, zone: str, packet_id: str) -> Fields:
-    """What stands in the group, as a guest is asked about it: what, when and where, and nobody's reasons."""
+def _of_group(
+    ws: Workspace, hub: Thread, question: GuestQuestion, told: Fields, zone: str, packet_id: str
+) -> GuestQuestion:
+    """The question with what stands in the group: what, when and where, and nobody's reasons."""
     details = proposal_slots.chosen_details(ws, hub)
     slot = proposal_slots.slot_of(details, ws)
     if slot is None:
         raise Refused("nothing_stands", "what is proposed has no definite time", row="A2ACP-277")
     there = zone if "timezone" in told else ""
     what, place = str(details.get("summary") or "Appointment"), str(details.get("place") or "")
-    proposal = {"summary": what, "when": _when(slot, zone, there), "place": place}
-    return {"proposal": proposal, "ics": entry(packet_id, details, ws.now).decode()}
+    proposal = GuestProposal(what, _when(slot, zone, there), place)
+    return replace(question, proposal=proposal, ics=entry(packet_id, details, ws.now).decode())
 
 
 def _definite(goal: Goal) -> Span | None:
@@ -240,32 +244,27 @@ def _when(span: Span, zone: str, there: str, *, between: bool = False) -> str:
     return f"{spoken(start.date())}, {times}" + (f" ({there})" if there else "")
 
 
-def _text(value: Any) -> str:
-    parts = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return ", ".join(str(one) for one in parts)[:LONGEST_FACT]
+def _text(value: Json) -> str:
+    return ", ".join(map(str, value if isinstance(value, list) else [value]))[:LONGEST_FACT]
 
 
-def message(question: Fields, link: str) -> str:
+def message(question: GuestQuestion, link: str) -> str:
     """The words to send the link with: all that they say is what the page shows."""
-    lines = [f"Hello {question['to']},", "", question["text"]]
-    lines += [f"{one['label']}: {one['text']}" for one in cast("list[Fields]", question["facts"])]
-    proposal = cast("Fields | None", question["proposal"])
+    lines = [f"Hello {question.to},", "", question.text]
+    lines += [f"{fact.label}: {fact.text}" for fact in question.facts]
+    proposal = question.proposal
     if proposal is not None:
-        lines += [
-            "",
-            ", ".join(part for part in (proposal["summary"], proposal["when"], proposal["place"]) if part),
-        ]
-    questions = cast("list[str]", question["questions"])
-    if questions:
-        lines += ["", *(f"{number}. {one}" for number, one in enumerate(questions, 1))]
+        lines += ["", ", ".join(filter(None, (proposal.summary, proposal.when, proposal.place)))]
+    if question.questions:
+        lines += ["", *(f"{number}. {text}" for number, text in enumerate(question.questions, 1))]
     lines += [
         "",
-        f"To answer, open this link and tap; it works until {question['until_text']}.",
+        f"To answer, open this link and tap; it works until {question.until_text}.",
         "Please keep it to yourself: whoever has it can answer.",
         link,
         "",
         "Or simply reply to me.",
     ]
-    if question["from"]:
-        lines += ["", question["from"]]
+    if question.sender:
+        lines += ["", question.sender]
     return "\n".join(lines)

@@ -25,10 +25,12 @@ from tacit.agent.brain.configured import (
     Budget,
     Configured,
     Definition,
+    configured,
     plain,
 )
 from tacit.agent.terminal.commands.asking import call, invocation
 from tacit.agent.terminal.commands.values import plain as one_line
+from tacit.base.agent_owner_results import Brain
 from tacit.base.commands.outcome import json_option, reported, show
 from tacit.base.errors import Refused
 
@@ -64,20 +66,6 @@ _SCHEMA: Final = {
 }
 
 
-class _Spent(Struct, frozen=True):
-    """What the models of this day have taken."""
-
-    usd: float
-    tokens: int
-
-
-class _Brain(Struct, frozen=True):
-    """What the agent answers when it is asked for its choice."""
-
-    brain: Configured
-    spent: _Spent
-
-
 class _Tried(Struct, frozen=True):
     """What a model answered, and what that took."""
 
@@ -109,7 +97,7 @@ def brain(context: click.Context, *, as_json: bool) -> None:
 
 
 def _chosen() -> Configured:
-    return convert(call("brain"), _Brain).brain
+    return configured(convert(call("brain"), Brain).brain)
 
 
 def _keep(chosen: Configured, *, as_json: bool) -> None:
@@ -130,8 +118,8 @@ def _keep(chosen: Configured, *, as_json: bool) -> None:
 
 
 def _lines(fields: object) -> list[str]:
-    answer = convert(fields, _Brain)
-    chosen, spent = answer.brain, answer.spent
+    answer = convert(fields, Brain)
+    chosen, spent = configured(answer.brain), answer.spent
     lines: list[str] = []
     for tier in TIERS:
         below = "" if tier in chosen.tiers or tier == SMALL else "  (as below it)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -151,7 +151,7 @@ def guest_paste(
     as_json: bool,
 ) -> None:
     """Read a reply that reached you another way; it counts once you say that it is read rightly."""
-    given: dict[str, Any] = {
+    given: Fields = {
         "choice": choice,
         "answers": list(answers) or None,
         "suggestion": suggestion,

@@ -13,11 +13,14 @@ import base64
 import logging
 from email.message import EmailMessage
 from email.utils import parseaddr
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
+
+from msgspec import to_builtins
 
 from tacit.agent.guests import answers, hearing, inviting, outcome
 from tacit.agent.guests import records as guest_records
 from tacit.agent.guests.fold import BY_OWNER, GuestTables
+from tacit.agent.guests.question import content_of
 from tacit.agent.guests.replies import LONGEST, read_reply
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.smtp import SmtpServer
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from tacit.agent.guests.fold import Guest, GuestSaid
     from tacit.agent.kernel.io.core import AgentCore
     from tacit.base.agent_requests import AgentGuestPaste
+    from tacit.base.strict_json import Json
 
 _log: Final = logging.getLogger("tacit.agent")
 MAIL: Final = "mail_server"
@@ -125,8 +129,7 @@ async def paste(agent: AgentCore, request: AgentGuestPaste) -> Fields:
     if not text.strip() or len(text) > LONGEST:
         raise Refused("bad_reply", f"a reply has 1 to {LONGEST} characters", row="A2ACP-275")
     question = hearing.question_of(agent.workspace(), guest)
-    asked = cast("list[str]", question.get("questions") or [])
-    reply = read_reply(text, asked, proposed=bool(question.get("proposal")))
+    reply = read_reply(text, question.questions, proposed=question.proposal is not None)
     correction = {"choice": request.choice, "answers": request.answers, "suggestion": request.suggestion}
     corrected = {name: value for name, value in correction.items() if value is not None}
     found = {**reply.fields(), **corrected}
@@ -202,7 +205,7 @@ def _mail_of(agent: AgentCore, guest: Guest) -> Fields:
     link = _link(agent, guest)
     if link is None:
         raise Refused("link_over", "this link is over; ask anew", row="A2ACP-277")
-    subject = f"A question from {question['from']}" if question["from"] else "A question for you"
+    subject = f"A question from {question.sender}" if question.sender else "A question for you"
     return {"subject": shown(subject), "text": inviting.message(question, link), "ics": None}
 
 
@@ -281,7 +284,7 @@ async def _all_carried(agent: AgentCore) -> None:
 async def _opened(agent: AgentCore, guest: Guest) -> None:
     secret = _secret(agent, guest)
     question = hearing.question_of(agent.workspace(), guest)
-    plain = guests.padded(canonical(question), guests.LARGEST_QUESTION)
+    plain = guests.padded(canonical(to_builtins(question)), guests.LARGEST_QUESTION)
     # The nonce is made of what it seals, so that a repeat is the same bytes.
     nonce = guest_seal.repeatable_nonce(secret, plain)
     sealed = guest_seal.seal(secret, guest.guest_id, guest_seal.QUESTION, plain, nonce)
@@ -347,30 +350,31 @@ def _state(agent: AgentCore, guest: Guest) -> str:
 
 
 def _shown(agent: AgentCore, guest: Guest, *, whole: bool) -> Fields:
-    content = cast("Fields", agent.vault.value(guest.content) or {})
-    question = cast("Fields", content.get("question") or {})
+    content = content_of(agent.vault.value(guest.content))
+    question = content.question
     counted = guest.counted
     found: Fields = {
         "guest_id": guest.guest_id,
         "thread_id": guest.thread_id,
-        "name": content.get("name"),
+        "name": content.name,
         "state": _state(agent, guest),
         "asked_at": rfc3339(guest.asked_at),
         "until": rfc3339(guest.until),
-        "summary": question.get("text"),
+        "summary": question.text if question is not None else None,
         "answers": [_answer(agent, guest, one, counts=one is counted) for one in guest.heard],
         "counts": counted.choice or "words" if counted is not None else None,
         "mailed": guest.mailed,
     }
     if whole:
-        link = _link(agent, guest) if question else None
-        text = inviting.message(question, link) if link else None
-        found |= {"link": link, "text": text, "question": question or None}
+        link = _link(agent, guest) if question is not None else None
+        text = inviting.message(question, link) if question is not None and link else None
+        found |= {"link": link, "text": text, "question": to_builtins(question)}
     return found
 
 
 def _answer(agent: AgentCore, guest: Guest, said: GuestSaid, *, counts: bool) -> Fields:
-    kept = cast("dict[str, Any]", agent.vault.value(said.answer) or {})
+    value: Json = agent.vault.value(said.answer)
+    kept = value if isinstance(value, dict) else {}
     packets: list[Fields] = []
     if said.readable and kept:
         reply: GuestReply = answers.checked(kept)
@@ -394,8 +398,7 @@ def disclosures(agent: AgentCore) -> list[Fields]:
         if not isinstance(one, guest_records.GuestAsked):
             continue
         guest = _guest(agent, one.guest_id)
-        content = cast("Fields", agent.vault.value(one.content) or {})
-        told = cast("Fields", content.get("told") or {})
+        told = content_of(agent.vault.value(one.content)).told
         found += [
             {
                 "to": guest.address,

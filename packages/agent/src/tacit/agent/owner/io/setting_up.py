@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from tacit.agent.kernel import records
 from tacit.agent.owner import onboarding
 from tacit.base.agent_operations import AGENT_OPERATIONS
 from tacit.base.errors import Refused
+from tacit.base.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def detected_zone(root: Path = Path("/")) -> str:
     return onboarding.zone(named, is_zone)
 
 
-def shown(profile: Mapping[str, Any], policy: Policy, *, done: bool) -> Fields:
+def shown(profile: Mapping[str, object], policy: Policy, *, done: bool) -> Fields:
     """What a face asks, with what would be kept if its owner only pressed Enter."""
     zone = str(profile.get(onboarding.TIMEZONE) or detected_zone() or "UTC")
     known = {**profile, onboarding.TIMEZONE: zone}
@@ -90,7 +91,7 @@ async def setup(agent: AgentCore, request: AgentSetup) -> Fields:
     )
 
 
-def _settled(profile: Mapping[str, Any], policy: Policy, request: AgentSetup) -> tuple[Fields, Policy]:
+def _settled(profile: Mapping[str, object], policy: Policy, request: AgentSetup) -> tuple[Fields, Policy]:
     name = request.profile.get(onboarding.TIMEZONE)
     if name and not is_zone(str(name)):
         raise Refused("bad_timezone", "a timezone is a name such as Europe/London", row="A2ACP-230")
@@ -112,7 +113,8 @@ def keep_for_later(store: AgentStore, given: Fields) -> None:
 
 def kept_for_later(store: AgentStore) -> Fields:
     """What was said and waits for an address; empty when nothing does."""
-    return msgspec.json.decode(store.setting(_WAITS, "") or "{}", type=dict[str, Any])
+    waits: Fields = msgspec.json.decode(store.setting(_WAITS, "") or "{}", type=JsonObject)
+    return waits
 
 
 async def resume(agent: AgentCore) -> None:
