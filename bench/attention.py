@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import chatlog
-from tacit.attention import Agent, Decision, Person, Roster, decide
+from tacit.attention import Decision, Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.knock import knock_of
 from tacit.attention.read.mentions import in_text
@@ -31,7 +31,7 @@ from tacit.attention.state.records import moment_of
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import Delivered, Part
 from tacit.c2a.vocabulary import SOCIAL, Mode
-from tacit.harness.question import Question, added, begun, takes
+from tacit.harness.question import TurnQuestion, added, begun, takes
 from tacit.ledger.envelope import Event
 
 HEADER = len(
@@ -99,7 +99,7 @@ class Replay:
         self.settings = settings
         self.out = out
         self.rooms: defaultdict[str, Attention] = defaultdict(lambda: Attention(settings))
-        self.windows: dict[tuple, Question] = {}
+        self.windows: dict[tuple, TurnQuestion] = {}
         self.attention, self.everything, self.mention = Tally(), Tally(), Tally()
         self.messages = self.directed = self.social = 0
 
@@ -308,10 +308,10 @@ def generated(count: int, seed: int):
 
 def busy_roster() -> Roster:
     agents = [
-        Agent(name, roles=frozenset(role for role, members in ROLES.items() if name in members))
+        RosterAgent(name, roles=frozenset(role for role, members in ROLES.items() if name in members))
         for name in AGENTS
     ]
-    return Roster.of(agents, [Person(name) for name in PEOPLE])
+    return Roster.of(agents, [RosterPerson(name) for name in PEOPLE])
 
 
 def replay(count: int, seed: int) -> dict:
@@ -350,7 +350,10 @@ def best(run, events, rounds: int = 5) -> float:
 
 def speed(count: int) -> dict:
     """Ambient events a second; every round sees texts that the rules have not cached."""
-    small, large = Roster.of([Agent("a0")]), Roster.of([Agent(f"a{number}") for number in range(100)])
+    small, large = (
+        Roster.of([RosterAgent("a0")]),
+        Roster.of([RosterAgent(f"a{number}") for number in range(100)]),
+    )
     rounds = [ambient_round(count, one) for one in range(5)]
     bare = best(lambda event: event.data["text"], rounds[0])
     one = max(best(lambda event: decide(event, small), events, 1) for events in rounds)

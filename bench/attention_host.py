@@ -47,7 +47,7 @@ async def group_of(server: Server, hub: Hub, agents: int) -> str:
     modes = ["immediate", "buffered", "notify", "tool_mailbox", "digest", "silent"]
     for number in range(agents):
         await hub.add_actor(group, f"agent{number}", roles=["backend"])
-        record = records.Session(session=f"agent{number}", version="2026-06-24", modes=modes)
+        record = records.SessionRecord(session=f"agent{number}", version="2026-06-24", modes=modes)
         await server.hub.ledger.append(submitted(group, [record])[0])
     return group
 

@@ -24,7 +24,7 @@ import sys
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from tacit.attention import Agent, Person, Roster
+from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.read.calls import CallStrength, calls
 from tacit.attention.read.prose import prose
 from tacit.attention.settings import Settings
@@ -115,8 +115,8 @@ class Room:
     def __init__(self, day: list[dict[str, Any]], agent: str, *, threaded: bool) -> None:
         self.agent, self.id = agent, agent_id(agent)
         speakers = sorted({row["by"] for row in day})
-        people = [Person(person_id(one), (one,)) for one in speakers if one != agent]
-        self.roster = Roster.of([Agent(self.id, (agent,))], people)
+        people = [RosterPerson(person_id(one), (one,)) for one in speakers if one != agent]
+        self.roster = Roster.of([RosterAgent(self.id, (agent,))], people)
         # Two speakers of a log are no agents in a loop, whatever they say.
         self.attention = Attention(Settings(exchange_limit=sys.maxsize))
         self.threaded = threaded

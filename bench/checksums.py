@@ -20,7 +20,7 @@ import msgspec
 
 from tacit.ledger.commands import Append
 from tacit.ledger.cursor import selection
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _append(number: int) -> Append:
 
 
 def _opened(folder: Path, vfs: str | None) -> Store:
-    store = Store(folder, Options(vfs=vfs))
+    store = Store(folder, StoreOptions(vfs=vfs))
     store.start()
     data = {"title": "One"}
     store.append(Submission("g_one", "user", "group.create", data, msgspec.json.encode(data)), creates=True)

@@ -34,7 +34,7 @@ from tacit.c2a.vocabulary import Mode
 from tacit.client import Hub
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers import catalogue
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.drivers.port import Failure, FailureKind, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Claim
 from tacit.harness.io.agent_config import AgentConfig
@@ -102,7 +102,7 @@ async def one_turn(rounds: int) -> dict:
                 await hub.call("change_rules", {"group_id": group, "settings": FREE})
                 token = (await hub.add_actor(group, "ada"))["token"]
                 driver = catalogue.build(
-                    "command", Options(str(folder / "driver"), command=(str(program),), plain_text=True)
+                    "command", DriverOptions(str(folder / "driver"), command=(str(program),), plain_text=True)
                 )
                 harness = Harness(AgentConfig(process.url, token, "ada", folder / "state"), driver)
                 running = asyncio.create_task(harness.run())

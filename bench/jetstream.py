@@ -21,8 +21,8 @@ import msgspec
 from tacit.base.shipping import Tracking
 from tacit.ledger.commands import Append, Committed
 from tacit.ledger.io.jetstream.cache import open_cache
-from tacit.ledger.io.store import Options, Store
-from tacit.ledger.shipment import Part, Shipment
+from tacit.ledger.io.store import Store, StoreOptions
+from tacit.ledger.shipment import Shipment, ShipmentPart
 from tacit.ledger.submission import Submission
 from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
@@ -66,7 +66,7 @@ class Bare:
 
     def publish(self, number: int) -> None:
         """One message behind the last."""
-        shipment = Shipment(f"bare{number}", (Part("bare", "bare", self._end, self._payload),))
+        shipment = Shipment(f"bare{number}", (ShipmentPart("bare", "bare", self._end, self._payload),))
         (found,) = self._stream.carry([(shipment, Tracking(shipment.batch_id, 1))])
         self._end = found.sequence
 
@@ -103,7 +103,7 @@ def run(folder: Path, rounds: int, size: int) -> None:
         }
         stores = {"SQLite": started(Store(folder / "sqlite"))}
         for name, stream in streams.items():
-            stores[name] = started(open_cache(folder / name, Options(), stream))
+            stores[name] = started(open_cache(folder / name, StoreOptions(), stream))
         bares = {name: Bare(stream, size * 400) for name, stream in streams.items()}
         for count in (size, 1):
             what: dict[str, Callable[[int], None]] = {

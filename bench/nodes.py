@@ -36,7 +36,7 @@ from tacit.base.stream_plan import StreamPlan
 from tacit.ledger.commands import Append, Committed
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tacit.ledger.submission import Submission
 from tests.ledger.io.jetstream.servers import new_name, one, opened, three
 
@@ -396,7 +396,7 @@ def _join(servers: Servers, plan: Plan, folder: Path) -> None:
     events = KEPT // 10 if plan.quick else KEPT
     stream = opened(servers.urls, new_name(), servers.replicas)
     snapshots = LedgerSnapshots(stream, SystemEntropy())
-    store = open_cache(folder / "first", Options(), stream, AttentionEngine)
+    store = open_cache(folder / "first", StoreOptions(), stream, AttentionEngine)
     store.start()
     fill(store, events)
     begun = now()
@@ -409,7 +409,11 @@ def _join(servers: Servers, plan: Plan, folder: Path) -> None:
         for name, used in (("nothing", None), ("a snapshot", snapshots)):
             begun = now()
             joined = open_cache(
-                folder / f"{name}-{number}", Options(purpose="bench"), stream, AttentionEngine, snapshots=used
+                folder / f"{name}-{number}",
+                StoreOptions(purpose="bench"),
+                stream,
+                AttentionEngine,
+                snapshots=used,
             )
             took[name].append(now() - begun)
             joined.close()

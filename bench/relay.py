@@ -35,13 +35,13 @@ from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.relay.accounts import code_text
 from tacit.relay.io import registry
-from tacit.relay.io.server import RelayServer, Settings
-from tacit.relay.settings import Limits
+from tacit.relay.io.server import RelayServer, RelaySettings
+from tacit.relay.settings import RelayLimits
 from tacit.seal import identity, primitives, session, x3dh
 from tacit.wire import buckets, envelope, frames, records, version
 from tacit.wire.encoding import b64
 
-WIDE = Limits(
+WIDE = RelayLimits(
     packets_per_minute=10**9, burst=10**9, new_recipients_per_hour=10**6, per_tag=10**9, per_recipient=10**9,
     per_recipient_bytes=10**15, per_sender=10**9, connections_per_source=10**6, lookups_per_minute=10**6,
     challenge_valid=600 * 10**6, unsent_frames=10**6,
@@ -99,7 +99,7 @@ async def serve(folder: str, port: int, names: list[str], idle_agents: int) -> N
     """A relay with wide limits; writes its agents' codes to stdout, then runs until stdin closes."""
     domain = f"localhost:{port}"
     data = pathlib.Path(folder)
-    settings = Settings(data=data, domain=domain, port=port, scheme="http", limits=WIDE)
+    settings = RelaySettings(data=data, domain=domain, port=port, scheme="http", limits=WIDE)
     server = RelayServer(settings, relay_parts.parts(data, public_url=f"http://{domain}"))
     await server.start()
     server.mailboxes.failures.locked = lambda *_: False
@@ -167,9 +167,9 @@ async def login(http: aiohttp.ClientSession, url: str, peer: Peer, domain: str):
     challenge = frames.decode((await ws.receive()).data)
     signed = frames.auth_bytes(relay=domain, address=peer.address, challenge=challenge.challenge)
     await ws.send_str(
-        frames.encode(frames.Auth(peer.address, challenge.challenge, b64(peer.me.sign(signed)))).decode()
+        frames.encode(frames.AuthFrame(peer.address, challenge.challenge, b64(peer.me.sign(signed)))).decode()
     )
-    assert isinstance(frames.decode((await ws.receive()).data), frames.AuthOk)
+    assert isinstance(frames.decode((await ws.receive()).data), frames.AuthOkFrame)
     return ws
 
 
@@ -252,9 +252,9 @@ async def pump(ws: aiohttp.ClientWebSocketResponse, packets: list[str], end: flo
         if accepted >= sent:
             break
         frame = frames.decode((await ws.receive()).data)
-        if isinstance(frame, frames.Accepted):
+        if isinstance(frame, frames.AcceptedFrame):
             accepted += len(frame.packet_ids)
-        elif isinstance(frame, frames.Error):
+        elif isinstance(frame, frames.ErrorFrame):
             raise RuntimeError(frame.code)  # noqa: TRY004
     return accepted
 
@@ -272,7 +272,7 @@ async def acknowledge(ws: aiohttp.ClientWebSocketResponse) -> None:
         if found:
             waiting.append(int(found[1]))
         if len(waiting) >= 32:
-            await ws.send_str(frames.encode(frames.Received(waiting)).decode())
+            await ws.send_str(frames.encode(frames.ReceivedFrame(waiting)).decode())
             waiting = []
 
 

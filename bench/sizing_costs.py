@@ -35,7 +35,7 @@ from tacit.hub.nodes.codec import Beat, decode, encode
 from tacit.hub.nodes.neighbours import Neighbours
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ def of_bytes(servers: Servers, folder: Path) -> dict[str, float]:
     """What an event weighs in the stream and in a folder, and how long a node takes that joins."""
     stream = opened(servers.urls, new_name(), servers.replicas)
     snapshots = LedgerSnapshots(stream, SystemEntropy())
-    store = open_cache(folder / "first", Options(), stream, AttentionEngine)
+    store = open_cache(folder / "first", StoreOptions(), stream, AttentionEngine)
     store.start()
     # As agents write: an event is mostly a batch of its own, and never one of a hundred.
     fill(store, KEPT, batch=2)
@@ -384,7 +384,9 @@ def of_bytes(servers: Servers, folder: Path) -> dict[str, float]:
     weighs = 0
     for name, given in (("joined", snapshots), ("read", None)):
         begun = now()
-        joined = open_cache(folder / name, Options(purpose="bench"), stream, AttentionEngine, snapshots=given)
+        joined = open_cache(
+            folder / name, StoreOptions(purpose="bench"), stream, AttentionEngine, snapshots=given
+        )
         took.append(now() - begun)
         joined.close()
         weighs = joined.path.stat().st_size

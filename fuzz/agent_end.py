@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from fuzz import frame_grammar
-from tacit.a2acp.post.io.relay_connection import RelayConnection, Superseded
+from tacit.a2acp.post.io.relay_connection import ConnectionSuperseded, RelayConnection
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.wire import envelope, frames
 from tacit.wire.encoding import b64
@@ -169,7 +169,7 @@ class AgentGround:
         sealed, line = self.sealed(), Line()
         raw = frames.packet_bytes(sealed.raw, sealed.sig, 7)
         await self.connection._hear(line, frames.decode(raw))
-        assert frames.Received([7]) in line.said, "an honest packet was not answered"
+        assert frames.ReceivedFrame([7]) in line.said, "an honest packet was not answered"
         if self.alice.post.inbox.unverified.holds(self.bob.address):
             # Behind a packet whose signature does not hold: the key is asked for, then all is judged.
             self.alice.look_up(self.bob.address)
@@ -206,8 +206,8 @@ def fuzz_agent(examples: int, number: int) -> None:
 
         async def superseded() -> None:
             try:
-                await ground.connect()._hear(Line(), frames.Superseded())
-            except Superseded:
+                await ground.connect()._hear(Line(), frames.SupersededFrame())
+            except ConnectionSuperseded:
                 return
             raise AssertionError("another device speaks for us, and we go on")
 

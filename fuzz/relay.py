@@ -30,7 +30,7 @@ from fuzz.agent_end import fuzz_agent  # noqa: E402
 from tacit.base.errors import PeerFault  # noqa: E402
 from tacit.relay.io import registry  # noqa: E402
 from tacit.relay.io.federation_http import ACCEPTED, OVERFLOW  # noqa: E402
-from tacit.relay.settings import MINUTE, Limits  # noqa: E402
+from tacit.relay.settings import MINUTE, RelayLimits  # noqa: E402
 from tacit.seal import http_signature, primitives  # noqa: E402
 from tacit.wire import codes, envelope, frames, records  # noqa: E402
 from tacit.wire.encoding import b64, canonical, unb64  # noqa: E402
@@ -110,7 +110,7 @@ CLOSES = {
     codes.CLOSE_SUPERSEDED, codes.CLOSE_AUTH_FAILED, codes.CLOSE_SILENT, codes.CLOSE_TOO_SLOW,
     1000, 1002, 1003, 1007, 1009,
 }  # fmt: skip
-WIDE = Limits(
+WIDE = RelayLimits(
     packets_per_minute=10**9, burst=10**9, new_recipients_per_hour=10**9, per_tag=10**9, per_recipient=10**9,
     per_sender=10**9, lookups_per_minute=10**9, peer_packets_per_minute=10**9, login_failures=10**9,
     connections_per_source=10**6,
@@ -190,9 +190,11 @@ class Ground:
         return [
             frames.packet_bytes(bytes(packet.envelope), packet.sig),
             frames.packet_bytes(bytes(replacing.envelope), replacing.sig, 5),
-            frames.encode(frames.Received([1, -1])),
-            frames.encode(frames.Report(bob.address)),
-            frames.encode(frames.Prekeys(one_time=[{"id": 1, "key": "A" * 43, "sig": "A" * 86}], reset=True)),
+            frames.encode(frames.ReceivedFrame([1, -1])),
+            frames.encode(frames.ReportFrame(bob.address)),
+            frames.encode(
+                frames.PrekeysFrame(one_time=[{"id": 1, "key": "A" * 43, "sig": "A" * 86}], reset=True)
+            ),
             frames.encode(alice.signed("A" * 43)),
         ]
 
@@ -282,12 +284,14 @@ class Ground:
             if isinstance(heard, int):
                 assert heard in CLOSES, f"closed with {heard}"
                 return False
-            if isinstance(heard, frames.Accepted):
+            if isinstance(heard, frames.AcceptedFrame):
                 told |= set(heard.packet_ids)
-            elif isinstance(heard, frames.Error):
+            elif isinstance(heard, frames.ErrorFrame):
                 assert heard.code in codes.ERROR_CODES
             else:
-                assert isinstance(heard, frames.PrekeysOk | frames.QueueOverflow | frames.Notice)
+                assert isinstance(
+                    heard, frames.PrekeysOkFrame | frames.QueueOverflowFrame | frames.NoticeFrame
+                )
         return True
 
     # HTTP.

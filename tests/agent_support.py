@@ -110,7 +110,7 @@ async def people_on(relay: Relay, folder, *usernames: str, friends: bool = True)
         yield found
 
 
-def sealed_by(stranger: Bare, to: Person, /, *, outer: dict | None = None, **inner) -> frames.Packet:
+def sealed_by(stranger: Bare, to: Person, /, *, outer: dict | None = None, **inner) -> frames.PacketFrame:
     """A stranger's packet in the stateless form, sealed as it should be whatever stands inside.
 
     `outer` changes the envelope, which is sealed and signed with the change.
@@ -136,4 +136,4 @@ def sealed_by(stranger: Bare, to: Person, /, *, outer: dict | None = None, **inn
         stranger.me, peer, canonical(fields), binding, buckets.bucket_for, SystemEntropy()
     )
     raw = canonical({**header, "body": b64(sealed)})
-    return frames.Packet(msgspec.Raw(raw), b64(stranger.me.sign(envelope.signed_bytes(raw))))
+    return frames.PacketFrame(msgspec.Raw(raw), b64(stranger.me.sign(envelope.signed_bytes(raw))))

@@ -19,8 +19,8 @@ from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
 from tacit.relay.io import registry
-from tacit.relay.io.server import RelayServer, Settings
-from tacit.relay.settings import Limits
+from tacit.relay.io.server import RelayServer, RelaySettings
+from tacit.relay.settings import RelayLimits
 from tacit.seal import identity
 from tacit.wire import envelope, frames, records, version
 from tacit.wire.encoding import b64
@@ -90,9 +90,9 @@ class Relay:
         self.url = f"http://{host}:{self.port}"
         self.clock = MovableClock()
         self.mail = KeptMail()
-        self._settings = Settings(
+        self._settings = RelaySettings(
             data=folder, domain=self.domain, host="127.0.0.1", port=self.port, scheme="http",
-            limits=limits or Limits(packets_per_minute=100_000, burst=100_000, new_recipients_per_hour=1000, lookups_per_minute=1000),
+            limits=limits or RelayLimits(packets_per_minute=100_000, burst=100_000, new_recipients_per_hour=1000, lookups_per_minute=1000),
             **settings,
         )  # fmt: skip
         self.stream = stream or _stream_of(folder)
@@ -218,23 +218,25 @@ class Bare:
         path = f"/v1/agents/{owner.username}/prekeys"
         return await owner.relay.post(path, self.prekey_request(owner.address))
 
-    async def open(self) -> frames.Challenge:
+    async def open(self) -> frames.ChallengeFrame:
         self.http = aiohttp.ClientSession()
         self.ws = await self.http.ws_connect(self.relay.url + "/a2acp", max_msg_size=0)
         challenge = await self.hear()
-        assert isinstance(challenge, frames.Challenge)
+        assert isinstance(challenge, frames.ChallengeFrame)
         return challenge
 
-    def signed(self, challenge: str, *, relay: str | None = None, address: str | None = None) -> frames.Auth:
+    def signed(
+        self, challenge: str, *, relay: str | None = None, address: str | None = None
+    ) -> frames.AuthFrame:
         who = address or self.address
         signed = frames.auth_bytes(relay=relay or self.relay.domain, address=who, challenge=challenge)
-        return frames.Auth(who, challenge, b64(self.me.sign(signed)))
+        return frames.AuthFrame(who, challenge, b64(self.me.sign(signed)))
 
     async def connect(self) -> Self:
         challenge = await self.open()
         await self.say(self.signed(challenge.challenge))
         answer = await self.hear()
-        assert isinstance(answer, frames.AuthOk), answer
+        assert isinstance(answer, frames.AuthOkFrame), answer
         self.welcome = answer
         return self
 
@@ -270,7 +272,7 @@ class Bare:
 
     def packet(
         self, to: str, *, tag: str = "A", body: bytes = bytes(1024), flags=(), **changes
-    ) -> frames.Packet:
+    ) -> frames.PacketFrame:
         self.count += 1
         header = {
             **envelope.visible_header(
@@ -287,7 +289,7 @@ class Bare:
         from tacit.wire.encoding import canonical
 
         raw = canonical({**header, "body": b64(body)})
-        return frames.Packet(msgspec.Raw(raw), b64(self.me.sign(envelope.signed_bytes(raw))))
+        return frames.PacketFrame(msgspec.Raw(raw), b64(self.me.sign(envelope.signed_bytes(raw))))
 
     async def send(self, to: str, **more) -> str:
         frame = self.packet(to, **more)
@@ -296,7 +298,7 @@ class Bare:
 
     async def sent(self, to: str, **more) -> str:
         identifier = await self.send(to, **more)
-        accepted = await self.hear_a(frames.Accepted)
+        accepted = await self.hear_a(frames.AcceptedFrame)
         assert identifier in accepted.packet_ids
         return identifier
 
@@ -304,9 +306,9 @@ class Bare:
         """Packet ids of the next deliveries, each acknowledged."""
         found = []
         for _ in range(count):
-            packet = await self.hear_a(frames.Packet)
+            packet = await self.hear_a(frames.PacketFrame)
             found.append(json.loads(bytes(packet.envelope))["packet_id"])
-            await self.say(frames.Received([packet.delivery]))
+            await self.say(frames.ReceivedFrame([packet.delivery]))
         return found
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from tacit.attention import Agent, ConversationState, Decisions, Person, Roster, decide
+from tacit.attention import ConversationState, Decisions, Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.decide.explain import POLICIES, sentence
 from tacit.attention.decide.matrix import MATRIX
 from tacit.attention.decide.modes import SHOWS
@@ -51,11 +51,11 @@ TABLES = ROOT / "docs" / "reference" / "attention.md"
 LANGUAGES = ROOT / "docs" / "reference" / "languages.md"
 ROSTER = Roster.of(
     [
-        Agent("lead", role="foreman"),
-        Agent("worker", role="peer", roles=frozenset({"backend"})),
-        Agent("tester", role="peer", roles=frozenset({"backend"})),
+        RosterAgent("lead", role="foreman"),
+        RosterAgent("worker", role="peer", roles=frozenset({"backend"})),
+        RosterAgent("tester", role="peer", roles=frozenset({"backend"})),
     ],
-    [Person("usr:ann", ("Ann",))],
+    [RosterPerson("usr:ann", ("Ann",))],
 )
 IN_THREAD = ConversationState(
     conversation=Conversation("main", ConversationKind.THREAD, "e0"), participants=frozenset({"lead"})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tacit.language import tables
 from tacit.language.prompt import prompt
 from tacit.language.schema import schema
-from tacit.language.task import TRANSITIONS, State
+from tacit.language.task import TRANSITIONS, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ def lifecycle() -> list[str]:
     """The state machine, as a table and as a diagram."""
     rows = [(start, trigger, end) for (start, trigger), end in TRANSITIONS.items()]
     diagram = [f"    {start} --> {end}: {trigger}" for start, trigger, end in rows if start != end]
-    ends = [f"    {state} --> [*]" for state in State if not any(start is state for start, _, _ in rows)]
+    ends = [f"    {state} --> [*]" for state in TaskState if not any(start is state for start, _, _ in rows)]
     return [
         "## Life of a task",
         "",

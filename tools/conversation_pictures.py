@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
-from tacit.attention import Agent, Person, Roster
+from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.decide.decide import situation_in
 from tacit.attention.decide.explain import POLICIES
 from tacit.attention.decide.matrix import MATRIX
@@ -27,7 +27,9 @@ from tacit.base.moment import SECOND, Moment, parse_rfc3339, rfc3339
 from tacit.c2a.vocabulary import Mode, Policy
 from tacit.ledger.envelope import Event
 
-ROSTER: Final = Roster.of([Agent("ada")], [Person("usr:ann", ("Ann",)), Person("usr:bob", ("Bob",))])
+ROSTER: Final = Roster.of(
+    [RosterAgent("ada")], [RosterPerson("usr:ann", ("Ann",)), RosterPerson("usr:bob", ("Bob",))]
+)
 START: Final = parse_rfc3339("2026-06-02T10:00:00Z") or Moment(0)
 WIDTH: Final = 760
 BUBBLE: Final = 400
@@ -132,11 +134,11 @@ def _told(written: list[Any]) -> str:
     for one in written:
         if isinstance(one, Notice):
             return "the author is told: " + str(one.data["title"])
-        if isinstance(one, records.Disposition) and one.reason == HELD:
+        if isinstance(one, records.DispositionRecord) and one.reason == HELD:
             return f"ada's work rests: {HELD}; for {DEFAULTS.hold_ms // 60_000} minutes at most"
-        if isinstance(one, records.Disposition) and one.closes:
+        if isinstance(one, records.DispositionRecord) and one.closes:
             return f"ada's turn is called off: {(one.reason or '').replace('Answered by usr:bob', 'Bob answered it')}"
-        if isinstance(one, records.Disposition) and one.disposition is None:
+        if isinstance(one, records.DispositionRecord) and one.disposition is None:
             return "ada's work goes on, with the time that it had left"
     return ""
 

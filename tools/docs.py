@@ -32,8 +32,7 @@ from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
 from tacit.ledger.codes import CODES
 from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind
-from tacit.relay.settings import DAY, HOUR, MINUTE
-from tacit.relay.settings import Limits as RelayLimits
+from tacit.relay.settings import DAY, HOUR, MINUTE, RelayLimits
 from tools.agent_types import agent_operations_table
 from tools.places import ROOT, pages
 

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from bench import chatlog
-from tacit.attention import Agent, Person, Roster, decide
+from tacit.attention import Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.read import grade
 from tacit.attention.read.calls import in_passing
 from tacit.attention.read.cues import CUES, LookBack, OtherSide
@@ -63,8 +63,8 @@ def look(day: list[dict[str, Any]], number: int, rows: Rows) -> None:
     truth = chatlog.aims(day)
     principals = {row["by"]: chatlog.person_id(row["by"]) for row in day}
     names = sorted(principals.items())
-    roster = Roster.of([], [Person(one, (name,)) for name, one in names])
-    as_agents = Roster.of([Agent(one, (name,)) for name, one in names])
+    roster = Roster.of([], [RosterPerson(one, (name,)) for name, one in names])
+    as_agents = Roster.of([RosterAgent(one, (name,)) for name, one in names])
     attention = Attention()
     for row in day:
         at = Moment(chatlog.BEGINS + int(row["at_s"] * SECOND))

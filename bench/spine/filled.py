@@ -14,7 +14,7 @@ from bench.spine.processes import CACHE
 from bench.spine.texts import ClientIds, messages
 from tacit.ledger.commands import Append
 from tacit.ledger.io.schema import JOURNAL, OWN, READ_MODEL
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def filled(count: int, *, fresh: bool = False) -> tuple[Path, str]:
 
 
 def _fill(folder: Path, count: int) -> str:
-    store = Store(folder, Options(purpose="benchmark"))
+    store = Store(folder, StoreOptions(purpose="benchmark"))
     store.checkpointer.start()
     group_id = "g_bench"
     store.writer.commit(

@@ -18,7 +18,7 @@ from bench.spine.filled import ACTORS, filled
 from bench.spine.plan import Case, Plan, Row
 from bench.spine.texts import ClientIds, messages
 from tacit.ledger.cursor import Selection
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Ledger:
     def __init__(self, count: int, *, fresh: bool, seed: int) -> None:
         folder, self.group_id = filled(count, fresh=fresh)
         self._file = folder / DATABASE
-        self.store = Store(folder, Options(purpose="benchmark"))
+        self.store = Store(folder, StoreOptions(purpose="benchmark"))
         self.store.start()
         self._dice = random.Random(seed)
         self._client_id = ClientIds(seed + random.SystemRandom().getrandbits(30))

@@ -17,7 +17,7 @@ from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.relay.io import registry, websocket
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.seal import identity
 from tacit.wire import envelope, frames, records, version
 from tacit.wire.encoding import b64, canonical, canonical_object, unb64
@@ -54,11 +54,11 @@ async def test_a_recorded_login_does_not_log_in_again(tmp_path):
         challenge = await alice.open()
         recorded = alice.signed(challenge.challenge)
         await alice.say(recorded)
-        assert isinstance(await alice.hear(), frames.AuthOk)
+        assert isinstance(await alice.hear(), frames.AuthOkFrame)
         thief = Bare(relay, "alice")
         await thief.open()
         await thief.say(recorded)
-        assert isinstance(await thief.hear(), frames.Error)
+        assert isinstance(await thief.hear(), frames.ErrorFrame)
         assert await thief.hear() == 4003
         await alice.close()
         await thief.close()
@@ -69,7 +69,7 @@ async def test_a_login_signed_for_one_relay_is_worth_nothing_at_another(tmp_path
     async with relay_with(tmp_path, "alice") as (_, alice):
         challenge = await alice.open()
         await alice.say(alice.signed(challenge.challenge, relay="evil.example"))
-        assert isinstance(await alice.hear(), frames.Error)
+        assert isinstance(await alice.hear(), frames.ErrorFrame)
         assert await alice.hear() == 4003
         await alice.close()
 
@@ -80,7 +80,7 @@ async def test_nobody_sends_in_anothers_name(tmp_path):
         async with mallory:
             forged = mallory.packet(bob.address, **{"from": alice.address})
             await mallory.say(forged)
-            assert (await mallory.hear_a(frames.Error)).code == "from_mismatch"
+            assert (await mallory.hear_a(frames.ErrorFrame)).code == "from_mismatch"
         assert relay.mailboxes.quota.total() == (0, 0)
 
 
@@ -135,14 +135,14 @@ async def test_a_key_outside_the_prime_group_cannot_register_though_its_signatur
 @pytest.mark.spec("A2ACP-257")
 async def test_whoever_floods_is_read_slowly(tmp_path, monkeypatch):
     monkeypatch.setattr(websocket, "_PENALTY_SECONDS", 0.01)
-    limits = Limits(packets_per_minute=1, burst=1)
+    limits = RelayLimits(packets_per_minute=1, burst=1)
     async with relay_with(tmp_path, "mallory", "bob", limits=limits) as (_, mallory, bob), mallory:
         await mallory.sent(bob.address)
         begun = asyncio.get_running_loop().time()
         for _ in range(60):
             await mallory.send(bob.address)
         for _ in range(60):
-            assert (await mallory.hear_a(frames.Error)).code == "rate_limited"
+            assert (await mallory.hear_a(frames.ErrorFrame)).code == "rate_limited"
         # The last go of frames is answered before its own pause.
         assert asyncio.get_running_loop().time() - begun > 0.01 * 40
 
@@ -160,9 +160,9 @@ async def test_one_senders_malformed_packet_costs_nobody_else_anything(tmp_path)
             await alice.send(bob.address)
         accepted = 0
         while accepted < 20:
-            accepted += len((await alice.hear_a(frames.Accepted)).packet_ids)
+            accepted += len((await alice.hear_a(frames.AcceptedFrame)).packet_ids)
         for _ in range(20):
-            assert (await mallory.hear_a(frames.Error)).code == "bad_envelope"
+            assert (await mallory.hear_a(frames.ErrorFrame)).code == "bad_envelope"
         assert len(stored(relay, "bob")) == 20
 
 
@@ -217,14 +217,14 @@ async def test_registration_and_recovery_answer_alike_for_taken_and_free_names(t
 
 @pytest.mark.spec("A2ACP-021", "A2ACP-258")
 async def test_guessing_names_by_lookup_or_by_packet_is_slowed_down(tmp_path):
-    async with relay_with(tmp_path, "alice", limits=Limits()) as (relay, alice):
+    async with relay_with(tmp_path, "alice", limits=RelayLimits()) as (relay, alice):
         statuses = [(await relay.get(f"/v1/agents/guess{n}"))[0] for n in range(40)]
         assert statuses.count(404) <= 31
         async with alice:
             codes = []
             for n in range(25):
                 await alice.send(f"agent:guess{n}@{relay.domain}")
-                codes.append((await alice.hear_a(frames.Error)).code)
+                codes.append((await alice.hear_a(frames.ErrorFrame)).code)
             assert codes.count("unknown_recipient") == 20
             assert codes[-1] == "rate_limited"
 
@@ -255,7 +255,7 @@ async def test_a_client_that_never_finishes_its_request_or_its_frame_is_cut_off(
 
 @pytest.mark.spec("A2ACP-257")
 async def test_a_flooding_sender_does_not_hold_up_the_others(tmp_path):
-    async with relay_with(tmp_path, "mallory", "alice", "bob", limits=Limits()) as (
+    async with relay_with(tmp_path, "mallory", "alice", "bob", limits=RelayLimits()) as (
         relay,
         mallory,
         alice,

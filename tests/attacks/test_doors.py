@@ -20,7 +20,7 @@ from tacit.hub.config import HubConfig, Limits
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
 from tacit.hub.doors.websocket import METHODS, OWN_METHODS
 from tacit.hub.host.protocol import REQUESTS
-from tacit.hub.hub import Hub
+from tacit.hub.hub import RunningHub
 from tacit.hub.server import application
 from tests.attacks.doors import (
     ELSEWHERE,
@@ -134,7 +134,7 @@ def test_every_operation_method_and_tool_has_an_expectation() -> None:
 
 
 async def test_every_route_has_an_expectation(tmp_path: Path) -> None:
-    hub = Hub(HubConfig(tmp_path / "data"))
+    hub = RunningHub(HubConfig(tmp_path / "data"))
     offered = {
         f"{route.method} {route.resource.canonical}"
         for route in application(hub).router.routes()

@@ -17,7 +17,7 @@ from tacit.base.nats_access import NatsLogin, to_servers
 from tacit.base.shown_addresses import without_secret
 from tacit.cli.session import CliSession
 from tacit.harness.activity import TurnActivity
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.io.agent_config import AgentConfig
 from tacit.hub.config import BackupPlan
 from tacit.hub.people.credentials import Credential, Issued
@@ -35,7 +35,7 @@ HOLDERS: tuple[Any, ...] = (
     ConfigEntry("http://127.0.0.1:7433", token=SECRET),
     CliSession(token=SECRET),
     TurnActivity((SECRET,)),
-    Options("state", key=SECRET),
+    DriverOptions("state", key=SECRET),
     AgentConfig("http://127.0.0.1:7433", SECRET, "ann", Path("state"), secrets=(SECRET,)),
     BackupPlan(Path("backups"), passphrase=SECRET),
     SetWebhook("g", "ann", f"https://hooks.example.org/{SECRET}", SECRET, "1"),

@@ -65,7 +65,7 @@ def take_aim(post: Post, when: str, number: int, count: int) -> None:
         say = RelayConnection._say
 
         async def aimed(self, ws, frame):
-            if isinstance(frame, frames.Received):
+            if isinstance(frame, frames.ReceivedFrame):
                 die()
             await say(self, ws, frame)
 

@@ -15,7 +15,7 @@ import pathlib
 import signal
 import sys
 
-from tacit.a2acp.post.io.inbox import Inbox
+from tacit.a2acp.post.io.inbox import PacketInbox
 from tacit.a2acp.post.io.outbox import Outbox
 from tacit.agent.consent.answering import Answer
 from tacit.agent.kernel.io.journal import Journal
@@ -114,7 +114,7 @@ def main() -> None:
         if child == 0:
             points = Points(order["number"], count)
             for owner, name in (
-                (Journal, "append"), (Outbox, "post"), (Inbox, "handled"),
+                (Journal, "append"), (Outbox, "post"), (PacketInbox, "handled"),
                 (CalendarHandler, "do"), (CommandHandler, "do"),
             ):  # fmt: skip
                 points.around(owner, name)

@@ -237,7 +237,7 @@ async def test_a_full_disk_means_an_error_and_nothing_accepted_that_is_not_store
             first = await alice.sent(bob.address)
             disk.full = True
             lost = await alice.send(bob.address)
-            error = await alice.hear_a(frames.Error)
+            error = await alice.hear_a(frames.ErrorFrame)
             assert (error.code, error.packet_id) == ("unavailable", lost)
             assert error.retry_after
             assert relay.mailboxes.quota.total()[0] == 1
@@ -258,8 +258,8 @@ async def test_whichever_write_fails_what_was_accepted_is_there_after_a_restart(
             disk.writes_left = writes
             for _ in range(12):
                 sent = await alice.send(bob.address)
-                answer = await alice.hear_a(frames.Accepted | frames.Error)
-                if isinstance(answer, frames.Accepted):
+                answer = await alice.hear_a(frames.AcceptedFrame | frames.ErrorFrame)
+                if isinstance(answer, frames.AcceptedFrame):
                     accepted.append(sent)
             assert disk.full
         disk.full, disk.writes_left = False, -1

@@ -19,7 +19,7 @@ from tacit.base.io.time_service import TimeService
 from tacit.ledger.io import folding, upkeep, verification
 from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.schema import PROJECTIONS
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tools import fold_prints
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def as_another_version_left_it(folder: Path, version: str | None) -> None:
 
 
 def opened(folder: Path) -> None:
-    Store(folder, Options(readers=1), engine=AttentionEngine).close()
+    Store(folder, StoreOptions(readers=1), engine=AttentionEngine).close()
 
 
 @pytest.mark.parametrize("version", [None, "0.0", "999.1"], ids=["none", "older", "newer"])
@@ -132,7 +132,7 @@ def test_a_rebuild_is_of_this_version_and_a_new_ledger_needs_none(
 ) -> None:
     folder = folder_of("attention", tmp_path / "data")
     as_another_version_left_it(folder, None)
-    upkeep.rebuild(folder, TimeService(), SystemEntropy(), Options().settings, AttentionEngine)
+    upkeep.rebuild(folder, TimeService(), SystemEntropy(), StoreOptions().settings, AttentionEngine)
     with caplog.at_level(logging.WARNING, "tacit.ledger"):
         opened(folder)
         opened(tmp_path / "new")
@@ -180,5 +180,5 @@ def test_an_agents_journal_is_folded_again_too(tmp_path: Path) -> None:
     with closing(connect(folder / DATABASE, overwrites=True)) as connection:
         connection.execute("DELETE FROM folds")
         connection.execute("UPDATE facts SET value='0.0' WHERE name=?", (folding.FOLDED,))
-    Store(folder, Options(readers=1), engine=journal_engine).close()
+    Store(folder, StoreOptions(readers=1), engine=journal_engine).close()
     assert upkeep.fingerprint(folder) == right

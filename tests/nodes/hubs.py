@@ -25,12 +25,12 @@ from tacit.base.io.jetstream.lease import SUFFIX as LEASES
 from tacit.base.io.jetstream.lease import Holder
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import NODE, open_cache
 from tacit.ledger.io.jetstream.group_leases import NODES
 from tacit.ledger.io.jetstream.group_leases import SUFFIX as ASSIGNED
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tacit.ledger.shipment import token
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import new_name, opened
@@ -562,7 +562,7 @@ class House:
 
     def _ending(self, folder: Path) -> Ending:
         """A node that stopped before another one lacks what that wrote when it stopped: it reads it first."""
-        options = Options(clock=TimeService(), entropy=SystemEntropy())
+        options = StoreOptions(clock=TimeService(), entropy=SystemEntropy())
         with closing(opened(self.servers, self.stream, self.replicas)) as stream:
             open_cache(folder, options, stream, AttentionEngine, lambda _group_id: False).close()
         prints, chains = upkeep.fingerprint(folder), dict[str, str]()
@@ -583,5 +583,5 @@ class House:
             key = data.get("client_id") or "" if body is not None else ""
             logs[event["group_id"]].append(Logged(event["seq"], event["id"], body, key))
         shutil.copytree(folder, again := folder.with_name(f"{folder.name}.again"))
-        upkeep.rebuild(again, TimeService(), SystemEntropy(), Settings(), AttentionEngine)
+        upkeep.rebuild(again, TimeService(), SystemEntropy(), AdmissionSettings(), AttentionEngine)
         return Ending(folder.name, logs, chains, prints, upkeep.fingerprint(again), owners, duties)

@@ -29,14 +29,14 @@ from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
 from tacit.harness.io import store as harness
-from tacit.hub.writer.codec import Failure
-from tacit.ledger.admission import Settings
+from tacit.hub.writer.codec import WriterFailure
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.io import backup, upkeep, verification
 from tacit.ledger.io.jetstream import stream as ledger_stream
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.copying import copy_in
 from tacit.ledger.io.schema import SCHEMA as LEDGER_SCHEMA
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tacit.relay.io.jetstream.opening import RelayStream, open_store
 from tacit.relay.io.schema import SCHEMA as RELAY_SCHEMA
 from tacit.relay.io.store import FILE as RELAY_FILE
@@ -104,7 +104,7 @@ def a_journal(folder: Path) -> Path:
 
 def a_harness(folder: Path) -> Path:
     folder.mkdir()
-    harness.Store(folder / HARNESS_FILE).close()
+    harness.HarnessStore(folder / HARNESS_FILE).close()
     return folder / HARNESS_FILE
 
 
@@ -117,7 +117,7 @@ DOORS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object], Schema]
     "a hub": (a_ledger, Store, LEDGER_SCHEMA),
     "ledger verify": (a_ledger, lambda folder: verification.verify(folder, ENTROPY), LEDGER_SCHEMA),
     "ledger export": (a_ledger, lambda folder: list(upkeep.export(folder)), LEDGER_SCHEMA),
-    "ledger rebuild": (a_ledger, lambda folder: upkeep.rebuild(folder, CLOCK, ENTROPY, Settings()), LEDGER_SCHEMA),
+    "ledger rebuild": (a_ledger, lambda folder: upkeep.rebuild(folder, CLOCK, ENTROPY, AdmissionSettings()), LEDGER_SCHEMA),
     "backup": (a_ledger, lambda folder: backup.write(folder, io.BytesIO(), folder.parent, "now", ENTROPY), LEDGER_SCHEMA),
     "a relay": (a_relay, lambda folder: RelayStore(folder, now=Moment(1)), RELAY_SCHEMA),
     "a relay's commands": (a_relay, lambda folder: RelayPlace(folder).change(lambda _file: None), RELAY_SCHEMA),
@@ -125,7 +125,7 @@ DOORS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object], Schema]
     "an agent's journal": (a_journal, lambda folder: Journal(folder, FOLD, clock=CLOCK, entropy=ENTROPY), LEDGER_SCHEMA),
     "an agent's settings": (a_journal, its_settings, LEDGER_SCHEMA),
     "an agent's backup": (a_journal, carrying.saved, LEDGER_SCHEMA),
-    "a harness": (a_harness, lambda folder: harness.Store(folder / HARNESS_FILE), harness._SCHEMA),
+    "a harness": (a_harness, lambda folder: harness.HarnessStore(folder / HARNESS_FILE), harness._SCHEMA),
 }  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def test_a_command_that_answers_in_json_gives_it_a_code(tmp_path: Path) -> None:
 
 def test_the_process_that_writes_says_it_to_the_hub_in_the_same_words() -> None:
     error = WrittenByNewer("what is in the stream", 2, 1)
-    again = Failure.of(error).error()
+    again = WriterFailure.of(error).error()
     assert isinstance(again, WrittenByNewer)
     assert str(again) == str(error) == sentence("what is in the stream", 1, 2)
 
@@ -219,12 +219,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_a_newer_node_is_not_followed_and_its_folder_not_made_anew(server: Server, tmp_path: Path) -> None:
     with closing(opened([server.url], new_name(), 1)) as stream:
         node = tmp_path / "node"
-        store = open_cache(node, Options(readers=1), stream)
+        store = open_cache(node, StoreOptions(readers=1), stream)
         store.close()
         is_newer(node / DATABASE)
         before = content(node)
         with pytest.raises(WrittenByNewer) as caught:
-            open_cache(node, Options(readers=1), stream)
+            open_cache(node, StoreOptions(readers=1), stream)
         assert str(caught.value) == sentence(f"this folder's {DATABASE}", len(LEDGER_SCHEMA.steps))
         assert content(node) == before
 
@@ -248,7 +248,7 @@ def test_what_a_newer_node_put_into_a_stream_is_not_applied(
             with closing(StreamWorld(tmp_path / "newer", stream)) as world:
                 world.group("g_a", ann="peer")
         with pytest.raises(WrittenByNewer) as caught:
-            open_cache(tmp_path / "node", Options(readers=1), stream)
+            open_cache(tmp_path / "node", StoreOptions(readers=1), stream)
         assert str(caught.value) == sentence("what is in the stream", 1, 2)
 
 

@@ -205,7 +205,11 @@ MAKERS: Final = (
         "tacit.harness.io.tool_door:ToolDoor.program",
         lambda _given, made: made.environment.values(),
     ),
-    Maker("a model's key", "tacit.harness.drivers.options:Options.__init__", lambda given, _: [given["key"]]),
+    Maker(
+        "a model's key",
+        "tacit.harness.drivers.options:DriverOptions.__init__",
+        lambda given, _: [given["key"]],
+    ),
     Maker(
         "a model's key",
         "tacit.harness.io.agent_config:AgentConfig.__init__",

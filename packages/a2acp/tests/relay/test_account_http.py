@@ -94,8 +94,8 @@ async def test_a_revoked_passkey_opens_nothing_its_sessions_are_over_and_the_age
         assert (await ask(relay, "GET", "/v1/account", http=thief))[0] == 200
         async with bob:
             status, _ = await ask(relay, "DELETE", f"/v1/account/passkeys/{b64(second.id)}")
-            assert (status, (await bob.hear_a(frames.Notice)).kind) == (200, "passkey_added")
-            assert (await bob.hear_a(frames.Notice)).kind == "passkey_revoked"
+            assert (status, (await bob.hear_a(frames.NoticeFrame)).kind) == (200, "passkey_added")
+            assert (await bob.hear_a(frames.NoticeFrame)).kind == "passkey_revoked"
         assert (await ask(relay, "GET", "/v1/account", http=thief))[1]["code"] == "not_signed_in"
         assert (await login(relay, second))[1]["code"] == "passkey_refused"
         status, answer = await ask(relay, "DELETE", f"/v1/account/passkeys/{b64(first.id)}")
@@ -137,7 +137,7 @@ async def test_an_owner_cancels_a_recovery_and_its_code_is_worth_nothing(tmp_pat
         assert (await ask(relay, "DELETE", "/v1/account/recovery"))[0] == 404
         assert (await ask(relay, "GET", "/v1/account"))[1]["recovery"] is None
         async with bob:
-            kinds = [(await bob.hear_a(frames.Notice)).kind for _ in range(2)]
+            kinds = [(await bob.hear_a(frames.NoticeFrame)).kind for _ in range(2)]
             assert kinds == ["recovery_started", "recovery_cancelled"]
         relay.clock.ahead += 3 * DAY + SECOND
         assert (await relay.post("/v1/accounts/recovery/confirm", {"code": code}))[1]["code"] == "bad_code"
@@ -181,7 +181,7 @@ async def test_the_operator_shows_an_account_revokes_cancels_and_signs_out_besid
         assert (await login(relay, first))[0] == 200
         assert (await ask(relay, "GET", "/v1/account"))[0] == 200
         async with bob:
-            kinds = [(await bob.hear_a(frames.Notice)).kind for _ in range(4)]
+            kinds = [(await bob.hear_a(frames.NoticeFrame)).kind for _ in range(4)]
             assert kinds == ["recovery_started", *found["done"]]
         assert (await operate(relay, "nobody"))[0] == 1
         assert "no such passkey" in (await operate(relay, "bob", "--revoke-passkey=zzzz"))[2]

@@ -56,7 +56,7 @@ async def test_email_code_then_passkey_then_enrolment_code_then_the_agent_is_rea
         bob = Bare(relay, "bob")
         async with alice:
             await alice.send(bob.address)
-            assert (await alice.hear_a(frames.Error)).code == "unknown_recipient"
+            assert (await alice.hear_a(frames.ErrorFrame)).code == "unknown_recipient"
             status, _ = await relay.post("/v1/agents", bob.enrolment(await enrolment_code(relay)))
             assert status == 201
             sent = await alice.sent(bob.address)
@@ -216,7 +216,7 @@ async def test_recovery_waits_three_days_and_is_announced_to_the_connected_agent
         async with bob:
             body = {"username": "bob", "email": "bob@mail.example"}
             status, same = await relay.post("/v1/accounts/recovery", body)
-            notice = await bob.hear_a(frames.Notice)
+            notice = await bob.hear_a(frames.NoticeFrame)
             assert (status, notice.kind) == (202, "recovery_started")
         code, mails = relay.mail.last_code(), len(relay.mail.sent)
         wrong = await relay.post("/v1/accounts/recovery", {"username": "bob", "email": "eve@mail.example"})
@@ -268,7 +268,7 @@ async def test_deletion_erases_key_and_queue_and_the_name_is_never_given_again(t
             async with relay.http.delete(relay.url + "/v1/accounts") as response:
                 assert response.status == 200
             await alice.send(bob.address)
-            assert (await alice.hear_a(frames.Error)).code == "unknown_recipient"
+            assert (await alice.hear_a(frames.ErrorFrame)).code == "unknown_recipient"
         assert (await relay.get("/v1/agents/bob"))[0] == 404
         assert relay.mailboxes.store.reader.execute("SELECT count(*) FROM queue").get == 0
         again = await relay.post("/v1/agents", bob.enrolment(await relay.invite("bob"), serial=9))
@@ -330,13 +330,13 @@ async def test_a_one_time_prekey_is_handed_out_once_then_the_last_resort_remains
             }
 
         async with bob:
-            frame = frames.Prekeys(
+            frame = frames.PrekeysFrame(
                 prekey("signed", 1), prekey("last_resort", 2), [prekey("one_time", 3), prekey("one_time", 4)]
             )
             await bob.say(frame)
-            assert (await bob.hear_a(frames.PrekeysOk)).one_time == 2
-            await bob.say(frames.Prekeys(one_time=[prekey("signed", 5)]))
-            assert (await bob.hear_a(frames.Error)).code == "bad_signature"
+            assert (await bob.hear_a(frames.PrekeysOkFrame)).one_time == 2
+            await bob.say(frames.PrekeysFrame(one_time=[prekey("signed", 5)]))
+            assert (await bob.hear_a(frames.ErrorFrame)).code == "bad_signature"
             await bob.sent(bob.address)
         given = [(await bob.prekeys_of(bob))[1].get("one_time", {}).get("id") for _ in range(3)]
         assert given == [3, 4, None]
@@ -359,9 +359,9 @@ async def test_new_keys_end_the_connection_that_spoke_with_the_old(tmp_path):
 
 
 async def test_behind_a_proxy_each_caller_has_its_own_allowance(tmp_path):
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
 
-    limits = Limits(lookups_per_minute=3)
+    limits = RelayLimits(lookups_per_minute=3)
     for believed in (True, False):
         proxies = ("127.0.0.1",) if believed else ()
         async with Relay(tmp_path / str(believed), limits=limits, trusted_proxies=proxies) as relay:
@@ -385,7 +385,7 @@ async def test_scores_outlive_a_restart(tmp_path):
 async def test_a_connected_agent_is_told_when_its_prekeys_run_low(tmp_path):
     async with relay_with(tmp_path, "bob") as (_, bob), bob:
         await bob.prekeys_of(bob)
-        assert (await bob.hear_a(frames.PrekeysOk)).one_time == 0
+        assert (await bob.hear_a(frames.PrekeysOkFrame)).one_time == 0
 
 
 @pytest.mark.spec("A2ACP-015", "A2ACP-021")

@@ -14,7 +14,7 @@ from tacit.relay.io import store as relay_store
 from tacit.relay.io.federation_http import Federation
 from tacit.relay.io.mailboxes import Mailboxes
 from tacit.relay.io.store import RelayStore
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tests.two_clocks import DAY, LEAPS, START, TwoClocks
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ async def opened(folder: Path, clock: TwoClocks) -> AsyncIterator[Mailboxes]:
             signatures=SealSignatures(b"s" * 32),
             clock=clock,
             entropy=SystemEntropy(),
-            limits=Limits(),
+            limits=RelayLimits(),
             correspondence_key=b"k" * 32,
         )
     finally:

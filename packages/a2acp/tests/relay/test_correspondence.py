@@ -5,12 +5,12 @@ import pytest
 
 from tacit.base.moment import SECOND
 from tacit.relay.io import correspondence, server
-from tacit.relay.settings import HOUR, Limits
+from tacit.relay.settings import HOUR, RelayLimits
 from tacit.wire import frames, records
 from tests.relay_support import Relay, relay_with, until
 
-FEW = Limits(lookups_per_minute=1000, new_recipients_per_hour=2)
-ROOM = Limits(
+FEW = RelayLimits(lookups_per_minute=1000, new_recipients_per_hour=2)
+ROOM = RelayLimits(
     packets_per_minute=100_000,
     burst=100_000,
     new_recipients_per_hour=1000,
@@ -23,14 +23,14 @@ ROOM = Limits(
 
 async def refusal(person, to, **more):
     await person.send(to, **more)
-    return await person.hear_a((frames.Accepted, frames.Error, frames.QueueOverflow))
+    return await person.hear_a((frames.AcceptedFrame, frames.ErrorFrame, frames.QueueOverflowFrame))
 
 
 async def fill_as_strangers(strangers, to, **more):
     """Each stranger sends until it is refused; how many packets they got in."""
     taken = 0
     for stranger in strangers:
-        while isinstance(await refusal(stranger, to, **more), frames.Accepted):
+        while isinstance(await refusal(stranger, to, **more), frames.AcceptedFrame):
             taken += 1
     return taken
 
@@ -67,7 +67,7 @@ async def test_who_is_a_contact_is_known_after_a_restart_as_well(tmp_path):
             person.relay = again
         for stranger in strangers:
             async with stranger:
-                assert isinstance(await refusal(stranger, bob.address, tag="B"), frames.QueueOverflow)
+                assert isinstance(await refusal(stranger, bob.address, tag="B"), frames.QueueOverflowFrame)
         async with alice:
             for number in range(4):
                 assert await alice.sent(bob.address, tag="ABCD"[number])
@@ -81,8 +81,8 @@ async def test_a_contact_that_was_accepted_and_never_written_to_is_no_stranger(t
             async with stranger:
                 await refusal(stranger, bob.address)
         async with alice, bob:
-            assert isinstance(await refusal(alice, bob.address), frames.QueueOverflow)
-            await bob.say(frames.Contacts([records.contact_tag(relay.domain, alice.address)]))
+            assert isinstance(await refusal(alice, bob.address), frames.QueueOverflowFrame)
+            await bob.say(frames.ContactsFrame([records.contact_tag(relay.domain, alice.address)]))
             account = relay.mailboxes.agent("bob").account
             await until(lambda: relay.mailboxes.correspondence.knows(account, alice.address))
             assert await alice.sent(bob.address)
@@ -119,7 +119,7 @@ async def test_first_contacts_are_counted_over_a_restart_and_known_recipients_pa
 
 @pytest.mark.spec("A2ACP-258")
 async def test_after_a_restart_a_message_to_the_26th_contact_passes_at_once(tmp_path):
-    limits = Limits(lookups_per_minute=1000)
+    limits = RelayLimits(lookups_per_minute=1000)
     names = [f"{one}{two}friend" for one in "abc" for two in "dfghjkmnp"][:26]
     async with relay_with(tmp_path, "alice", *names, limits=limits) as (relay, alice, *friends), alice:
         for friend in friends[:20]:
@@ -140,7 +140,9 @@ async def test_after_a_restart_a_message_to_the_26th_contact_passes_at_once(tmp_
 async def test_calling_everybody_accepted_is_no_way_around_the_limit_on_new_recipients(tmp_path):
     names = ("alice", "bob", "carol", "dave")
     async with relay_with(tmp_path, *names, limits=FEW) as (relay, alice, *friends), alice:
-        await alice.say(frames.Contacts([records.contact_tag(relay.domain, one.address) for one in friends]))
+        await alice.say(
+            frames.ContactsFrame([records.contact_tag(relay.domain, one.address) for one in friends])
+        )
         for friend in friends[:2]:
             await alice.sent(friend.address)
         assert (await refusal(alice, friends[2].address)).code == "rate_limited"
@@ -164,7 +166,7 @@ async def test_of_very_many_pairs_the_oldest_go_and_no_others(tmp_path, monkeypa
         for number in range(5):
             relay.clock.ahead += SECOND
             await alice.send(f"agent:nobody{number}@{relay.domain}")
-            await alice.hear_a(frames.Error)
+            await alice.hear_a(frames.ErrorFrame)
         await relay.mailboxes.store.write(lambda _: None)
         assert relay.mailboxes.store.reader.execute("SELECT count(*) FROM written").get == 3
         relay.mailboxes.correspondence._known.clear()

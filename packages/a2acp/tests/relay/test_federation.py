@@ -5,14 +5,14 @@ from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.federation import (
     LONGEST_WAIT,
+    FederationPolicy,
     PairBackoff,
-    Policy,
     RelayCard,
     deliver_url,
     given_up,
     wait_after,
 )
-from tacit.relay.settings import HOUR, Limits
+from tacit.relay.settings import HOUR, RelayLimits
 
 NOW = Moment(10**15)
 A, B = ("alice", "bob"), ("alice", "carol")
@@ -20,18 +20,18 @@ A, B = ("alice", "bob"), ("alice", "carol")
 
 @pytest.mark.spec("A2ACP-256")
 def test_a_packet_is_given_up_after_two_days():
-    assert not given_up(NOW, Moment(NOW + 47 * HOUR), Limits().federation_keep)
-    assert given_up(NOW, Moment(NOW + 48 * HOUR), Limits().federation_keep)
+    assert not given_up(NOW, Moment(NOW + 47 * HOUR), RelayLimits().federation_keep)
+    assert given_up(NOW, Moment(NOW + 48 * HOUR), RelayLimits().federation_keep)
 
 
 @pytest.mark.spec("A2ACP-256")
 def test_the_policy_is_an_allowlist_unless_opened_and_denial_wins():
-    assert not Policy().permits("x.example")
-    assert Policy(allowed=frozenset({"x.example"})).permits("x.example")
-    assert Policy(open=True).permits("x.example")
-    assert not Policy(open=True, allowed=frozenset({"x.example"}), denied=frozenset({"x.example"})).permits(
-        "x.example"
-    )
+    assert not FederationPolicy().permits("x.example")
+    assert FederationPolicy(allowed=frozenset({"x.example"})).permits("x.example")
+    assert FederationPolicy(open=True).permits("x.example")
+    assert not FederationPolicy(
+        open=True, allowed=frozenset({"x.example"}), denied=frozenset({"x.example"})
+    ).permits("x.example")
 
 
 @pytest.mark.spec("A2ACP-256")

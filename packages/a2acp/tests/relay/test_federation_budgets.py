@@ -14,9 +14,9 @@ from tacit.base.io import sqlite
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.io import registry
-from tacit.relay.io.federation_http import Delivery
+from tacit.relay.io.federation_http import DeliveryBody
 from tacit.relay.io.schema import SCHEMA
-from tacit.relay.settings import DAY, Limits
+from tacit.relay.settings import DAY, RelayLimits
 from tacit.seal import http_signature
 from tacit.wire import frames
 from tests.relay.test_federation_http import carry, seed_of, two_relays
@@ -24,13 +24,13 @@ from tests.relay_support import Relay, relay_with, until
 
 NOW = Moment(10**15)
 PROXIES = ("127.0.0.1",)
-FEW = Limits(lookups_per_minute=1000, new_relays_a_day=3)
+FEW = RelayLimits(lookups_per_minute=1000, new_relays_a_day=3)
 pytestmark = pytest.mark.spec("A2ACP-256")
 
 
 async def claimed(relay, domain, *, path="packets", source="6.6.6.6", nonce="n" * 22):
     """The answer to a request that says it comes from a relay, and is signed with some key."""
-    body = msgspec.json.encode(Delivery([]))
+    body = msgspec.json.encode(DeliveryBody([]))
     target = f"{relay.url}/v1/federation/{path}"
     headers = http_signature.sign_request(
         method="POST", url=target, body=body, content_type="application/json", key_id=domain,
@@ -173,7 +173,7 @@ async def test_an_agent_has_so_many_unknown_relays_looked_up_in_a_day(tmp_path, 
             for number in (0, 0, 1, 2, 2):
                 assert await alice.sent(f"agent:bob@x{number}.example")
             await alice.send("agent:bob@x3.example")
-            refused = await alice.hear_a(frames.Error)
+            refused = await alice.hear_a(frames.ErrorFrame)
             assert (refused.code, refused.retry_after > 3600) == ("rate_limited", True)
             assert await alice.sent("agent:bob@named.example")
             assert await alice.sent("agent:bob@x0.example")

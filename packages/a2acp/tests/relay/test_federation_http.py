@@ -14,8 +14,8 @@ from tacit.relay.federation import (
     read_card,
 )
 from tacit.relay.io import registry
-from tacit.relay.io.federation_http import Carried, Delivery
-from tacit.relay.settings import HOUR, MINUTE, Limits
+from tacit.relay.io.federation_http import Carried, DeliveryBody
+from tacit.relay.settings import HOUR, MINUTE, RelayLimits
 from tacit.seal import http_signature, identity
 from tacit.wire import frames
 from tests.processes import AGENT, RELAY, RelayProcess, certificate, run
@@ -40,7 +40,7 @@ async def allow(relay: Relay, domain: str, policy: str = "allowed") -> None:
 
 
 async def carry(relay: Relay, signer: str, seed: bytes, packets, *, nonce="n" * 22, url=None, spoil=False):
-    body = msgspec.json.encode(Delivery([Carried(packet.envelope, packet.sig) for packet in packets]))
+    body = msgspec.json.encode(DeliveryBody([Carried(packet.envelope, packet.sig) for packet in packets]))
     target = f"{relay.url}/v1/federation/packets"
     headers = http_signature.sign_request(
         method="POST", url=url or target, body=body, content_type="application/json", key_id=signer,
@@ -83,7 +83,7 @@ async def test_without_an_allowance_packets_neither_leave_nor_enter(tmp_path):
             assert (await carry(two, one.domain, seed_of(one), [packet]))[0] == 403
             await allow(one, two.domain, "denied")
             await alice.send(bob.address)
-            assert (await alice.hear_a(frames.Error)).code == "federation_failed"
+            assert (await alice.hear_a(frames.ErrorFrame)).code == "federation_failed"
         assert two.mailboxes.quota.total() == (0, 0)
 
 
@@ -121,7 +121,7 @@ async def test_a_relay_cannot_speak_for_another_domain_nor_hand_on_what_is_not_f
 async def test_the_agents_own_signature_is_still_verified(tmp_path):
     async with two_relays(tmp_path) as (one, two, alice, bob):
         packet = alice.packet(bob.address)
-        forged = frames.Packet(packet.envelope, alice.packet(bob.address).sig)
+        forged = frames.PacketFrame(packet.envelope, alice.packet(bob.address).sig)
         mallory = Bare(one, "alice")
         signed_by_relay = mallory.packet(bob.address)
         _, outcomes = await carry(two, one.domain, seed_of(one), [forged, signed_by_relay])
@@ -199,7 +199,7 @@ async def test_after_two_days_the_sender_is_told_that_it_failed(tmp_path):
             sent = await alice.sent(f"agent:bob@{gone}")
             one.clock.ahead += 49 * HOUR
             async with alice2(one, alice) as again:
-                error = await again.hear_a(frames.Error)
+                error = await again.hear_a(frames.ErrorFrame)
                 assert (error.code, error.packet_id) == ("federation_failed", sent)
 
 
@@ -214,7 +214,9 @@ async def alice2(relay, alice):
 
 @pytest.mark.spec("A2ACP-256")
 async def test_a_peer_relay_has_a_rate_of_its_own(tmp_path):
-    limits = Limits(packets_per_minute=1000, burst=1000, peer_packets_per_minute=3, lookups_per_minute=1000)
+    limits = RelayLimits(
+        packets_per_minute=1000, burst=1000, peer_packets_per_minute=3, lookups_per_minute=1000
+    )
     async with two_relays(tmp_path, limits=limits) as (one, two, alice, bob):
         packets = [alice.packet(bob.address) for _ in range(5)]
         _, outcomes = await carry(two, one.domain, seed_of(one), packets)
@@ -223,13 +225,13 @@ async def test_a_peer_relay_has_a_rate_of_its_own(tmp_path):
 
 @pytest.mark.spec("A2ACP-220", "A2ACP-254")
 async def test_a_full_queue_abroad_is_told_to_the_sender_at_home(tmp_path):
-    limits = Limits(packets_per_minute=1000, burst=1000, per_tag=3, lookups_per_minute=1000)
+    limits = RelayLimits(packets_per_minute=1000, burst=1000, per_tag=3, lookups_per_minute=1000)
     async with two_relays(tmp_path, limits=limits) as (_, two, alice, bob), alice:
         for count in range(3):
             await alice.sent(bob.address)
             await until(lambda count=count: two.mailboxes.quota.total()[0] == count + 1)
         over = await alice.send(bob.address)
-        overflow = await alice.hear_a(frames.QueueOverflow)
+        overflow = await alice.hear_a(frames.QueueOverflowFrame)
         assert (overflow.packet_id, overflow.to) == (over, bob.address)
 
 
@@ -366,14 +368,14 @@ async def test_a_sender_without_a_key_that_holds_is_refused_for_good(tmp_path, m
 
 @pytest.mark.spec("A2ACP-222", "A2ACP-254")
 async def test_one_sender_gets_no_more_room_for_a_remote_recipient_than_for_a_local_one(tmp_path):
-    limits = Limits(packets_per_minute=1000, burst=1000, per_sender=5)
+    limits = RelayLimits(packets_per_minute=1000, burst=1000, per_sender=5)
     async with relay_with(tmp_path, "alice", limits=limits) as (one, alice), alice:
         gone = f"127.0.0.1:{free_port()}"
         await allow(one, gone)
         for number in range(5):
             await alice.sent(f"agent:bob@{gone}", tag=f"q_{number:022d}")
         await alice.send(f"agent:bob@{gone}", tag="q_" + "x" * 22)
-        assert (await alice.hear_a(frames.QueueOverflow)).limit == 5
+        assert (await alice.hear_a(frames.QueueOverflowFrame)).limit == 5
         assert await alice.sent(f"agent:carol@{gone}")
 
 
@@ -411,7 +413,7 @@ async def test_whatever_a_relays_card_does_to_us_its_packets_are_tried_again(tmp
 
 @pytest.mark.spec("A2ACP-256", "A2ACP-257")
 async def test_an_agent_of_another_relay_has_the_rate_of_an_agent(tmp_path):
-    limits = Limits(packets_per_minute=1, burst=3, lookups_per_minute=1000)
+    limits = RelayLimits(packets_per_minute=1, burst=3, lookups_per_minute=1000)
     async with two_relays(tmp_path, limits=limits) as (one, two, alice, bob):
         carol = await one.person("carol")
         packets = [alice.packet(bob.address) for _ in range(5)] + [carol.packet(bob.address)]
@@ -467,7 +469,7 @@ async def test_a_delivery_that_was_recorded_is_refused_after_a_restart_as_well(t
 
 @pytest.mark.spec("A2ACP-255", "A2ACP-256")
 async def test_a_relay_asks_for_its_packets_senders_under_a_limit_of_its_own(tmp_path):
-    limits = Limits(lookups_per_minute=3)
+    limits = RelayLimits(lookups_per_minute=3)
     async with two_relays(tmp_path, limits=limits) as (one, two, alice, bob):
         senders = [alice, *[await one.person(f"sender{letter}") for letter in "abcdefgh"]]
         packets = [

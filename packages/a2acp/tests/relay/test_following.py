@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.relay.followed import Followed, RemovedElsewhere, StoredElsewhere
+from tacit.relay.followed import BatchNews, RemovedElsewhere, StoredElsewhere
 from tacit.relay.io.following import Following
 from tacit.wire import frames
 from tests.relay.test_guests import EASY, GUEST, opening, told
@@ -20,10 +20,12 @@ async def test_an_answer_that_came_in_elsewhere_is_told_to_whoever_made_the_link
     async with relay_with(tmp_path, "anna", "ben", limits=EASY) as (relay, anna, ben), anna, ben:
         assert (await told(relay, opening(anna)))[0] == 200
         for guests in ({"z" * 26}, {GUEST}):
-            following(relay).follow(Followed(answered=guests))
+            following(relay).follow(BatchNews(answered=guests))
         await anna.sent(anna.address)
         await ben.sent(ben.address)
-        notices = [[one.kind for one in who.heard if isinstance(one, frames.Notice)] for who in (anna, ben)]
+        notices = [
+            [one.kind for one in who.heard if isinstance(one, frames.NoticeFrame)] for who in (anna, ben)
+        ]
         assert [kinds.count(frames.GUEST_ANSWERED) for kinds in notices] == [1, 0]
 
 
@@ -33,21 +35,21 @@ async def test_what_is_stored_and_removed_elsewhere_counts_here(tmp_path):
         account = relay.mailboxes.agent("ben").account
         stored = StoredElsewhere(account, 7, anna.address, "q_" + "A" * 22, 1_000, b"{}", "sig")
         follow = following(relay).follow
-        follow(Followed(stored=[stored]))
+        follow(BatchNews(stored=[stored]))
         assert relay.mailboxes.quota.total() == (1, 1_000)
         gone = RemovedElsewhere(account, 7, anna.address, stored.tag, 1_000)
-        follow(Followed(removed=[gone]))
+        follow(BatchNews(removed=[gone]))
         assert relay.mailboxes.quota.total() == (0, 0)
         async with ben:
             await anna.connect()
             await anna.sent(ben.address)
             (queued,) = relay.mailboxes.store.fetch(account, 0, 10)
             # Removed elsewhere while it is on its way here: it is waited for no longer.
-            await ben.hear_a(frames.Packet)
+            await ben.hear_a(frames.PacketFrame)
             connection = relay.mailboxes.connected[account]
             assert queued.position in connection.inflight
             follow(
-                Followed(removed=[RemovedElsewhere(account, queued.position, anna.address, stored.tag, 1)])
+                BatchNews(removed=[RemovedElsewhere(account, queued.position, anna.address, stored.tag, 1)])
             )
             assert queued.position not in connection.inflight
             await anna.close()
@@ -70,12 +72,12 @@ async def test_who_connected_elsewhere_has_left_here_and_who_was_met_there_is_kn
         waiting = StoredElsewhere(accounts[0], 7, ben.address, "q_" + "A" * 22, 1, b"{}", "sig")
         other = StoredElsewhere(accounts[0], 8, anna.address, "q_" + "B" * 22, 1, b"{}", "sig")
         follow = following(relay, woken).follow
-        follow(Followed(stored=[waiting, other]))
-        follow(Followed(written=[(accounts[0], digest(ben.address))], domains={"far.example"}))
+        follow(BatchNews(stored=[waiting, other]))
+        follow(BatchNews(written=[(accounts[0], digest(ben.address))], domains={"far.example"}))
         assert knows(accounts[0], ben.address)
         assert met == [(accounts[0], ben.address)]
         assert woken == ["far.example"]
         async with ben:
-            follow(Followed(claimed=[accounts[1]], scores={anna.address: 45}))
-            assert isinstance(await ben.hear_a(frames.Superseded), frames.Superseded)
+            follow(BatchNews(claimed=[accounts[1]], scores={anna.address: 45}))
+            assert isinstance(await ben.hear_a(frames.SupersededFrame), frames.SupersededFrame)
         assert relay.mailboxes.reputation.score(anna.address) == 45

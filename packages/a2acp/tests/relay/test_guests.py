@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from tacit.base.io.system import SystemEntropy
-from tacit.relay.settings import DAY, Limits
+from tacit.relay.settings import DAY, RelayLimits
 from tacit.wire import frames, guests
 from tacit.wire.encoding import b64
 from tests.relay_support import Bare, Relay, relay_with
@@ -16,7 +16,7 @@ from tests.relay_support import Bare, Relay, relay_with
 GUEST = "abcdefghijklmnopqrstuvwxy2"
 PROOF = bytes(range(32))
 SEALED = bytes(guests.OVERHEAD + guests.STEP)
-EASY = Limits(guest_requests_per_minute=10_000)
+EASY = RelayLimits(guest_requests_per_minute=10_000)
 
 
 def signed(agent: Bare, do: str, *, guest: str = GUEST, relay: str = "", **more) -> dict:
@@ -132,7 +132,7 @@ async def test_only_the_account_that_made_a_link_speaks_for_it_and_only_by_its_s
 
 @pytest.mark.spec("A2ACP-277")
 async def test_sizes_days_and_numbers_are_bounded_and_what_is_not_json_is_refused(tmp_path):
-    limits = Limits(guest_requests_per_minute=10_000, guests_open=2, guests_a_week=4)
+    limits = RelayLimits(guest_requests_per_minute=10_000, guests_open=2, guests_a_week=4)
     async with relay_with(tmp_path, "anna", limits=limits) as (relay, anna):
         for wrong in (
             opening(anna, days=7.01),
@@ -173,7 +173,7 @@ async def test_sizes_days_and_numbers_are_bounded_and_what_is_not_json_is_refuse
 
 @pytest.mark.spec("A2ACP-277")
 async def test_one_source_is_slowed_down_before_anything_is_looked_up(tmp_path):
-    limits = Limits(guest_requests_per_minute=3)
+    limits = RelayLimits(guest_requests_per_minute=3)
     async with relay_with(tmp_path, "anna", limits=limits) as (relay, anna):
         await told(relay, opening(anna))
         for _ in range(500):
@@ -219,7 +219,7 @@ async def test_a_connected_agent_hears_that_there_is_an_answer_and_nothing_else(
         await told(relay, opening(anna))
         async with anna:
             await submitted(relay, 1)
-            notice = await asyncio.wait_for(anna.hear_a(frames.Notice), 60)
+            notice = await asyncio.wait_for(anna.hear_a(frames.NoticeFrame), 60)
             assert notice.kind == frames.GUEST_ANSWERED
 
 

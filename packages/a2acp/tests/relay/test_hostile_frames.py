@@ -11,7 +11,7 @@ import pytest
 from tacit.base.errors import Bug
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry, store
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.wire import frames, records
 from tacit.wire.encoding import b64, canonical
 from tests.relay_support import Bare, relay_with, until
@@ -79,12 +79,12 @@ async def test_a_marker_is_forgotten_by_the_one_whom_it_was_told_and_by_nobody_e
         account = relay.mailboxes.agent("bob").account
         await relay.mailboxes.store.write(lambda file: store.mark(file, account, "q_" + "A" * 22, 200))
         async with bob:
-            marker = await bob.hear_a(frames.QueueOverflow)
-            await mal.say(frames.Received([marker.delivery]))
+            marker = await bob.hear_a(frames.QueueOverflowFrame)
+            await mal.say(frames.ReceivedFrame([marker.delivery]))
             await mal.sent(mal.address)
             count = "SELECT count(*) FROM markers"
             assert relay.mailboxes.store.reader.execute(count).get == 1
-            await bob.say(frames.Received([marker.delivery]))
+            await bob.say(frames.ReceivedFrame([marker.delivery]))
             await bob.sent(bob.address)
             await relay.mailboxes.settle()
             assert relay.mailboxes.store.reader.execute(count).get == 0
@@ -94,11 +94,11 @@ async def test_a_marker_is_forgotten_by_the_one_whom_it_was_told_and_by_nobody_e
 async def test_more_numbers_than_a_window_holds_are_refused_unread(tmp_path):
     async with relay_with(tmp_path, "mal", "bob") as (relay, mal, bob), mal, bob:
         await bob.sent(mal.address)
-        packet = await mal.hear_a(frames.Packet)
-        await mal.say(frames.Received([packet.delivery] * 10_000))
-        assert (await mal.hear_a(frames.Error)).code == "bad_envelope"
+        packet = await mal.hear_a(frames.PacketFrame)
+        await mal.say(frames.ReceivedFrame([packet.delivery] * 10_000))
+        assert (await mal.hear_a(frames.ErrorFrame)).code == "bad_envelope"
         assert relay.mailboxes.quota.total()[0] == 1
-        await mal.say(frames.Received([packet.delivery]))
+        await mal.say(frames.ReceivedFrame([packet.delivery]))
         await until(lambda: relay.mailboxes.quota.total()[0] == 0)
 
 
@@ -107,10 +107,10 @@ async def test_however_many_answers_come_one_write_at_a_time_forgets_their_packe
     async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice, bob:
         for _ in range(20):
             await alice.sent(bob.address)
-        packets = [await bob.hear_a(frames.Packet) for _ in range(20)]
+        packets = [await bob.hear_a(frames.PacketFrame) for _ in range(20)]
         async with held_writer(relay):
             for packet in packets:
-                await bob.say(frames.Received([packet.delivery]))
+                await bob.say(frames.ReceivedFrame([packet.delivery]))
             await until(lambda: relay.mailboxes.counts.received == 20)
             assert len(relay.mailboxes._tasks) == 1
         await relay.mailboxes.settle()
@@ -119,11 +119,11 @@ async def test_however_many_answers_come_one_write_at_a_time_forgets_their_packe
 
 @pytest.mark.spec("A2ACP-257")
 async def test_prekeys_have_a_rate_and_the_excess_is_not_stored(tmp_path):
-    limits = Limits(**WIDE, prekeys_per_minute=10)
+    limits = RelayLimits(**WIDE, prekeys_per_minute=10)
     async with relay_with(tmp_path, "mal", limits=limits) as (relay, mal), mal:
-        await mal.say(frames.Prekeys(one_time=[prekey(mal, number) for number in range(12)]))
+        await mal.say(frames.PrekeysFrame(one_time=[prekey(mal, number) for number in range(12)]))
         assert (await mal.hear()).one_time == 12
-        more = frames.Prekeys(one_time=[prekey(mal, number) for number in range(12, 24)])
+        more = frames.PrekeysFrame(one_time=[prekey(mal, number) for number in range(12, 24)])
         await mal.say(more)
         error = await mal.hear()
         assert (error.code, error.packet_id) == ("rate_limited", None)
@@ -137,7 +137,7 @@ async def test_the_next_frame_is_read_when_the_prekeys_before_it_are_stored(tmp_
     async with relay_with(tmp_path, "mal") as (relay, mal), mal:
         async with held_writer(relay):
             for number in range(5):
-                await mal.say(frames.Prekeys(one_time=[prekey(mal, number)]))
+                await mal.say(frames.PrekeysFrame(one_time=[prekey(mal, number)]))
             await until(lambda: relay.mailboxes._tasks)
             # An answer by another way shows that the loop has gone round meanwhile.
             assert await relay.get("/healthz") == (200, b'{"status":"ok"}')
@@ -151,13 +151,17 @@ MEMBERS = {f"{number:05d}": [] for number in range(22_000)}
 @pytest.mark.spec("A2ACP-257")
 async def test_what_cannot_be_read_counts_against_the_rate_as_well(tmp_path):
     async with (
-        relay_with(tmp_path, "mal", "bob", limits=Limits(packets_per_minute=1, burst=5)) as (_, mal, bob),
+        relay_with(tmp_path, "mal", "bob", limits=RelayLimits(packets_per_minute=1, burst=5)) as (
+            _,
+            mal,
+            bob,
+        ),
         mal,
     ):
         raw = msgspec.Raw(canonical(MEMBERS))
         codes = []
         while "rate_limited" not in codes:
-            await mal.say(frames.Packet(raw, "a"))
+            await mal.say(frames.PacketFrame(raw, "a"))
             codes.append((await mal.hear()).code)
         assert codes[:5] == ["bad_envelope"] * 5
         # The rate is asked before anything is read; the refused packet is still named.
@@ -175,7 +179,7 @@ async def test_whoever_is_refused_is_read_more_slowly(tmp_path):
         for text in (*texts, '{"frame":"received","deliveries":[]}'):
             relay.mailboxes.hear(connection, text, relay.clock.now())
         relay.mailboxes.hear(
-            connection, frames.encode(frames.Packet(msgspec.Raw(b"{}"), "a")), relay.clock.now()
+            connection, frames.encode(frames.PacketFrame(msgspec.Raw(b"{}"), "a")), relay.clock.now()
         )
         relay.mailboxes._batch._flush()
         assert connection.penalty == 4
@@ -197,7 +201,7 @@ async def test_before_login_no_envelope_is_looked_at_and_nothing_long_is_read(tm
         await mal.send(bob.address)
         refused = await mal.hear()
         assert (refused.code, refused.packet_id) == ("not_authenticated", None)
-        await mal.say(frames.Packet(msgspec.Raw(canonical(MEMBERS)), "a"))
+        await mal.say(frames.PacketFrame(msgspec.Raw(canonical(MEMBERS)), "a"))
         assert (await mal.hear()).code == "not_authenticated"
         assert await mal.hear() == 4003
         await mal.close()
@@ -243,10 +247,10 @@ async def test_only_who_was_handed_a_packet_reports_its_sender(tmp_path):
         await bob.take()
         scores = relay.mailboxes.reputation
         for accused in (ann.address, "y" * 100_000):
-            await mal.say(frames.Report(accused))
+            await mal.say(frames.ReportFrame(accused))
         await mal.sent(mal.address)
         assert (scores.score(ann.address), scores.dump()) == (50, {})
-        await bob.say(frames.Report(ann.address))
+        await bob.say(frames.ReportFrame(ann.address))
         await until(lambda: scores.score(ann.address) == 45)
 
 

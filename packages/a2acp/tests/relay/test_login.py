@@ -2,14 +2,14 @@ import pytest
 
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.login import LoginFailures, challenge_holds
-from tacit.relay.settings import MINUTE, Limits
+from tacit.relay.settings import MINUTE, RelayLimits
 
 NOW = Moment(10**15)
 
 
 @pytest.mark.spec("A2ACP-017")
 def test_a_lock_holds_for_one_source_and_one_address():
-    failures = LoginFailures(Limits())
+    failures = LoginFailures(RelayLimits())
     for _ in range(5):
         failures.failed("here", "alice", NOW)
     assert failures.locked("here", "alice", NOW)
@@ -20,7 +20,7 @@ def test_a_lock_holds_for_one_source_and_one_address():
 
 @pytest.mark.spec("A2ACP-017")
 def test_failures_past_the_window_are_forgotten():
-    failures = LoginFailures(Limits())
+    failures = LoginFailures(RelayLimits())
     for number in range(50):
         failures.failed("here", f"a{number}", NOW)
     failures.failed("here", "a7", Moment(NOW + 5 * MINUTE))
@@ -30,7 +30,7 @@ def test_failures_past_the_window_are_forgotten():
 
 @pytest.mark.spec("A2ACP-017")
 def test_a_challenge_holds_once_and_for_thirty_seconds():
-    limits = Limits()
+    limits = RelayLimits()
     assert challenge_holds("c", "c", NOW, Moment(NOW + 30 * SECOND), limits)
     assert not challenge_holds("c", "c", NOW, Moment(NOW + 31 * SECOND), limits)
     assert not challenge_holds("", "", NOW, NOW, limits)

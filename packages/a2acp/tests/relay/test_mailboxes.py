@@ -4,7 +4,7 @@ import json
 import pytest
 
 from tacit.base.moment import SECOND
-from tacit.relay.settings import DAY, Limits
+from tacit.relay.settings import DAY, RelayLimits
 from tacit.wire import frames
 from tacit.wire.encoding import unb64
 from tests.relay_support import Bare, Relay, relay_with, until
@@ -22,8 +22,8 @@ async def test_a_packet_reaches_the_connected_recipient_as_it_was_sent(tmp_path)
     async with relay_with(tmp_path, "alice", "bob") as (_, alice, bob), alice, bob:
         frame = alice.packet(bob.address)
         await alice.say(frame)
-        await alice.hear_a(frames.Accepted)
-        packet = await bob.hear_a(frames.Packet)
+        await alice.hear_a(frames.AcceptedFrame)
+        packet = await bob.hear_a(frames.PacketFrame)
         assert bytes(packet.envelope) == bytes(frame.envelope)
         assert packet.sig == frame.sig
 
@@ -53,7 +53,7 @@ async def test_what_was_not_received_is_handed_out_again_after_a_restart(tmp_pat
             sent = [await alice.sent(bob.address) for _ in range(5)]
         async with bob:
             for _ in range(3):
-                await bob.hear_a(frames.Packet)
+                await bob.hear_a(frames.PacketFrame)
     async with Relay(tmp_path, port=relay.port) as again:
         bob.relay = again
         async with bob:
@@ -62,7 +62,7 @@ async def test_what_was_not_received_is_handed_out_again_after_a_restart(tmp_pat
 
 @pytest.mark.spec("A2ACP-002")
 async def test_more_than_a_window_of_packets_still_comes_in_order(tmp_path):
-    limits = Limits(**WIDE, window_packets=8, per_tag=1000)
+    limits = RelayLimits(**WIDE, window_packets=8, per_tag=1000)
     async with relay_with(tmp_path, "alice", "bob", limits=limits) as (_, alice, bob), alice:
         sent = [await alice.sent(bob.address) for _ in range(30)]
         async with bob:
@@ -76,11 +76,11 @@ async def test_what_an_agent_said_behind_a_ping_counts_though_it_is_gone_before_
     async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice:
         await alice.sent(bob.address)
         await bob.connect()
-        packet = await bob.hear_a(frames.Packet)
+        packet = await bob.hear_a(frames.PacketFrame)
         # The relay writes the contacts down before it reads on; by then the line is closed.
-        await bob.say(frames.Contacts(["A" * 22]))
+        await bob.say(frames.ContactsFrame(["A" * 22]))
         await bob.ws.ping()
-        await bob.say(frames.Received([packet.delivery]))
+        await bob.say(frames.ReceivedFrame([packet.delivery]))
         bob.ws._response.close()
         await bob.http.close()
         await until(lambda: relay.mailboxes.quota.total()[0] == 0, patience=60)
@@ -94,9 +94,9 @@ async def test_before_login_nothing_is_delivered_and_nothing_is_taken(tmp_path):
         await bob.open()
         await bob.send(alice.address)
         answer = await bob.hear()
-        assert isinstance(answer, frames.Error)
+        assert isinstance(answer, frames.ErrorFrame)
         assert answer.code == "not_authenticated"
-        await bob.say(frames.Received([1]))
+        await bob.say(frames.ReceivedFrame([1]))
         assert (await bob.hear()).code == "not_authenticated"
         assert relay.mailboxes.quota.total()[0] == 1
         await bob.close()
@@ -144,7 +144,7 @@ async def test_five_failures_lock_the_login_of_that_source_for_ten_minutes(tmp_p
             await alice.close()
         challenge = await alice.open()
         await alice.say(alice.signed(challenge.challenge))
-        assert isinstance(await alice.hear(), frames.Error)
+        assert isinstance(await alice.hear(), frames.ErrorFrame)
         await alice.close()
         relay.clock.ahead += 601 * SECOND
         async with alice:
@@ -155,7 +155,7 @@ async def test_five_failures_lock_the_login_of_that_source_for_ten_minutes(tmp_p
 async def test_a_never_registered_address_is_unknown(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, alice), alice:
         identifier = await alice.send(f"agent:nobody@{relay.domain}")
-        error = await alice.hear_a(frames.Error)
+        error = await alice.hear_a(frames.ErrorFrame)
         assert (error.code, error.packet_id) == ("unknown_recipient", identifier)
 
 
@@ -179,7 +179,7 @@ async def test_each_refusal_has_its_code_and_stores_nothing(tmp_path, twist, cod
             case "from":
                 frame = alice.packet(bob.address, **{"from": bob.address})
             case "signature":
-                frame = frames.Packet(frame.envelope, alice.packet(bob.address).sig)
+                frame = frames.PacketFrame(frame.envelope, alice.packet(bob.address).sig)
             case "address":
                 frame = alice.packet("agent:BOB@nowhere")
             case "shape":
@@ -192,7 +192,7 @@ async def test_each_refusal_has_its_code_and_stores_nothing(tmp_path, twist, cod
             await alice.ws.send_str("]")
         else:
             await alice.say(frame)
-        error = await alice.hear_a(frames.Error)
+        error = await alice.hear_a(frames.ErrorFrame)
         assert error.code == code
         assert relay.mailboxes.quota.total() == (0, 0)
         assert await alice.sent(bob.address)
@@ -212,15 +212,15 @@ async def test_the_101st_packet_of_a_tag_is_refused_and_a_consolidated_one_takes
             for _ in range(100):
                 await alice.sent(bob.address)
             refused = await alice.send(bob.address)
-            overflow = await alice.hear_a(frames.QueueOverflow)
+            overflow = await alice.hear_a(frames.QueueOverflowFrame)
             assert (overflow.packet_id, overflow.limit, overflow.to) == (refused, 100, bob.address)
             other = await alice.sent(bob.address, tag="B")
             summary = await alice.sent(bob.address, flags=("replace_queue",))
         await relay.mailboxes.settle()
         async with bob:
-            marker = await bob.hear_a(frames.QueueOverflow)
+            marker = await bob.hear_a(frames.QueueOverflowFrame)
             assert (marker.refused, marker.queue_tag) == (1, "q_" + "A" * 22)
-            await bob.say(frames.Received([marker.delivery]))
+            await bob.say(frames.ReceivedFrame([marker.delivery]))
             assert await bob.take(2) == [other, summary]
         await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         await until(lambda: relay.mailboxes.store.reader.execute("SELECT count(*) FROM markers").get == 0)
@@ -255,7 +255,7 @@ async def test_a_consolidated_packet_takes_the_place_of_its_own_senders_alone(tm
 
 @pytest.mark.spec("A2ACP-222")
 async def test_a_mailbox_has_a_total_and_one_sender_cannot_fill_it_with_invented_tags(tmp_path):
-    limits = Limits(**WIDE, per_recipient=20, per_sender=5)
+    limits = RelayLimits(**WIDE, per_recipient=20, per_sender=5)
     async with (
         relay_with(tmp_path, "alice", "bob", "carol", limits=limits) as (_, alice, bob, carol),
         alice,
@@ -266,7 +266,7 @@ async def test_a_mailbox_has_a_total_and_one_sender_cannot_fill_it_with_invented
         for number in range(5):
             await alice.sent(bob.address, tag=f"q_{number:022d}")
         await alice.send(bob.address, tag="q_" + "x" * 22)
-        assert (await alice.hear_a(frames.QueueOverflow)).limit == 5
+        assert (await alice.hear_a(frames.QueueOverflowFrame)).limit == 5
         assert await carol.sent(bob.address)
 
 
@@ -282,7 +282,7 @@ async def test_what_nobody_fetches_in_thirty_days_is_forgotten_and_the_sender_is
         await relay.mailboxes.expire()
         assert relay.mailboxes.quota.total() == (0, 0)
         async with alice:
-            error = await alice.hear_a(frames.Error)
+            error = await alice.hear_a(frames.ErrorFrame)
             assert (error.code, error.packet_id) == ("expired", old)
 
 
@@ -293,7 +293,7 @@ async def test_the_last_connection_wins_and_the_old_one_is_told(tmp_path):
         second = Bare(relay, "bob")
         second.me = bob.me
         async with alice, second:
-            assert isinstance(await bob.hear(), frames.Superseded)
+            assert isinstance(await bob.hear(), frames.SupersededFrame)
             assert await bob.hear() == 4001
             assert relay.mailboxes.counts.superseded == 1
             sent = await alice.sent(second.address)
@@ -320,12 +320,12 @@ async def test_a_ping_is_answered_and_counts_as_a_sign_of_life(tmp_path):
 
 @pytest.mark.spec("A2ACP-257", "A2ACP-258")
 async def test_the_excess_is_refused_with_a_time_to_wait_and_is_not_queued(tmp_path):
-    async with relay_with(tmp_path, "alice", "bob", limits=Limits()) as (relay, alice, bob), alice:
+    async with relay_with(tmp_path, "alice", "bob", limits=RelayLimits()) as (relay, alice, bob), alice:
         # On a slow machine a little more than the 120 is earned meanwhile; the excess comes all the same.
         for number in range(240):
             await alice.send(bob.address, tag="ABCD"[number % 4])
-            error = await alice.hear_a((frames.Accepted, frames.Error))
-            if isinstance(error, frames.Error):
+            error = await alice.hear_a((frames.AcceptedFrame, frames.ErrorFrame))
+            if isinstance(error, frames.ErrorFrame):
                 break
         assert error.code == "rate_limited"
         assert 1 <= error.retry_after <= 2
@@ -338,7 +338,7 @@ async def test_the_excess_is_refused_with_a_time_to_wait_and_is_not_queued(tmp_p
 async def test_twenty_new_recipients_an_hour_and_no_more(tmp_path):
     names = [f"{letter}friend" for letter in "abcdefghjkmnopqrtuvxy"]
     async with (
-        relay_with(tmp_path, "alice", *names, limits=Limits(lookups_per_minute=1000)) as (
+        relay_with(tmp_path, "alice", *names, limits=RelayLimits(lookups_per_minute=1000)) as (
             relay,
             alice,
             *friends,
@@ -348,7 +348,7 @@ async def test_twenty_new_recipients_an_hour_and_no_more(tmp_path):
         for friend in friends[:20]:
             await alice.sent(friend.address)
         await alice.send(friends[20].address)
-        error = await alice.hear_a(frames.Error)
+        error = await alice.hear_a(frames.ErrorFrame)
         assert error.code == "rate_limited"
         assert error.retry_after > 3000
         assert await alice.sent(friends[0].address)
@@ -364,10 +364,10 @@ async def test_a_poor_standing_halves_the_rate(tmp_path):
         good = await alice.sent(bob.address)
         for _ in range(4):
             frame = alice.packet(bob.address)
-            await alice.say(frames.Packet(frame.envelope, alice.packet(bob.address).sig))
-            await alice.hear_a(frames.Error)
-        await bob.say(frames.Report(alice.address))
-        await bob.say(frames.Report(alice.address))
+            await alice.say(frames.PacketFrame(frame.envelope, alice.packet(bob.address).sig))
+            await alice.hear_a(frames.ErrorFrame)
+        await bob.say(frames.ReportFrame(alice.address))
+        await bob.say(frames.ReportFrame(alice.address))
         await until(lambda: relay.mailboxes.reputation.score(alice.address) == 5)
         assert relay.mailboxes.reputation.share(alice.address) == 0.5
         assert good
@@ -379,7 +379,7 @@ async def test_the_same_packet_sent_twice_is_accepted_twice_and_stored_once(tmp_
         frame = alice.packet(bob.address)
         for _ in range(2):
             await alice.say(frame)
-            await alice.hear_a(frames.Accepted)
+            await alice.hear_a(frames.AcceptedFrame)
         assert relay.mailboxes.quota.total()[0] == 1
 
 
@@ -389,8 +389,10 @@ async def test_what_the_relay_says_of_its_own_is_never_a_packet(tmp_path):
         for _ in range(3):
             await alice.sent(bob.address)
         await bob.take(3)
-        assert not any(isinstance(frame, frames.Packet) for frame in alice.heard)
-        senders = {json.loads(bytes(f.envelope))["from"] for f in bob.heard if isinstance(f, frames.Packet)}
+        assert not any(isinstance(frame, frames.PacketFrame) for frame in alice.heard)
+        senders = {
+            json.loads(bytes(f.envelope))["from"] for f in bob.heard if isinstance(f, frames.PacketFrame)
+        }
         assert senders == {alice.address}
 
 
@@ -422,7 +424,7 @@ async def test_no_endpoint_lists_names_and_none_takes_an_agents_memory(tmp_path)
 
 @pytest.mark.spec("A2ACP-021")
 async def test_a_lookup_gives_the_record_and_nothing_else_and_is_counted(tmp_path):
-    limits = Limits(**{**WIDE, "lookups_per_minute": 30})
+    limits = RelayLimits(**{**WIDE, "lookups_per_minute": 30})
     async with relay_with(tmp_path, "alice", limits=limits) as (relay, alice):
         status, body = await relay.get("/v1/agents/alice")
         assert status == 200
@@ -456,7 +458,7 @@ async def test_health_and_numbers_are_served_without_names(tmp_path):
 
 
 async def test_a_receiver_that_does_not_read_is_cut_off_and_nothing_is_lost(tmp_path):
-    limits = Limits(**WIDE, unsent_frames=50, per_tag=1000, window_packets=4000)
+    limits = RelayLimits(**WIDE, unsent_frames=50, per_tag=1000, window_packets=4000)
     async with relay_with(tmp_path, "alice", "bob", limits=limits) as (_, alice, bob), alice:
         sent = [await alice.sent(bob.address, body=bytes(8192)) for _ in range(100)]
         async with bob:
@@ -469,15 +471,15 @@ async def test_a_receiver_that_does_not_read_is_cut_off_and_nothing_is_lost(tmp_
 async def test_a_packet_that_is_never_answered_comes_again_whatever_else_is_answered(tmp_path):
     async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice, bob:
         first = await alice.sent(bob.address)
-        unanswered = await bob.hear_a(frames.Packet)
+        unanswered = await bob.hear_a(frames.PacketFrame)
         relay.clock.ahead += 40 * SECOND
         await alice.sent(bob.address)
         await bob.take()
         relay.clock.ahead += 21 * SECOND
-        again = await bob.hear_a(frames.Packet)
+        again = await bob.hear_a(frames.PacketFrame)
         assert (again.delivery, bytes(again.envelope)) == (unanswered.delivery, bytes(unanswered.envelope))
         assert json.loads(bytes(again.envelope))["packet_id"] == first
-        await bob.say(frames.Received([again.delivery]))
+        await bob.say(frames.ReceivedFrame([again.delivery]))
         await until(lambda: relay.mailboxes.quota.total() == (0, 0))
 
 
@@ -495,7 +497,7 @@ async def test_what_follows_a_consolidated_packet_at_once_does_not_overtake_it(t
 async def test_who_speaks_of_a_sender_it_never_heard_from_is_read_more_slowly_by_one_pause(tmp_path):
     async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice:
         (connection,) = relay.mailboxes.all
-        report = frames.encode(frames.Report(bob.address))
+        report = frames.encode(frames.ReportFrame(bob.address))
         for times in (1, 2):
             relay.mailboxes.hear(connection, report, relay.clock.now())
             assert connection.penalty == times
@@ -510,9 +512,9 @@ async def test_who_speaks_of_a_sender_it_never_heard_from_is_read_more_slowly_by
 async def test_one_contact_is_told_as_well_as_very_many_and_none_is_no_message(tmp_path, count, taken):
     async with relay_with(tmp_path, "alice") as (relay, alice), alice:
         (connection,) = relay.mailboxes.all
-        frame = frames.Contacts([f"{number:022d}" for number in range(count)])
+        frame = frames.ContactsFrame([f"{number:022d}" for number in range(count)])
         await relay.mailboxes._keep_contacts(connection, frame, relay.clock.now())
         known = relay.mailboxes.store.reader.execute("SELECT count(*) FROM written").fetchall()
         assert known == [(count if taken else 0,)]
         if not taken:
-            assert (await alice.hear_a(frames.Error)).code == "bad_envelope"
+            assert (await alice.hear_a(frames.ErrorFrame)).code == "bad_envelope"

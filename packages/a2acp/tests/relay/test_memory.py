@@ -11,7 +11,7 @@ from tacit.base.moment import Moment
 from tacit.relay.accounts import AccountSession
 from tacit.relay.login import LoginFailures
 from tacit.relay.rate import PerMinute, Reputation
-from tacit.relay.settings import HOUR, Limits
+from tacit.relay.settings import HOUR, RelayLimits
 from tacit.relay.short_lived import ShortLived
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Memory(Protocol):
 
 class Failures:
     def __init__(self) -> None:
-        self.failures = LoginFailures(Limits(login_failures=1))
+        self.failures = LoginFailures(RelayLimits(login_failures=1))
 
     def learn(self, name: str) -> None:
         self.failures.failed("here", name, NOW)

@@ -14,7 +14,7 @@ from tacit.base.errors import Refused
 from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.system import SystemEntropy
 from tacit.relay.io.jetstream.opening import RelayStream, open_store
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.wire import codes, frames
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import PATIENT, Server, new_name, one, opened, three
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOMAIN = "nodes.test"
-GENEROUS = Limits(
+GENEROUS = RelayLimits(
     packets_per_minute=100_000, burst=100_000, new_recipients_per_hour=1000, lookups_per_minute=1000
 )
 
@@ -47,7 +47,7 @@ def stream(server: Server) -> RelayStream:
 
 @contextlib.asynccontextmanager
 async def nodes(
-    folder: Path, stream: RelayStream, count: int = 2, limits: Limits = GENEROUS
+    folder: Path, stream: RelayStream, count: int = 2, limits: RelayLimits = GENEROUS
 ) -> AsyncIterator[list[Relay]]:
     async with contextlib.AsyncExitStack() as stack:
         yield [
@@ -95,10 +95,10 @@ async def test_packets_of_two_doors_come_in_one_order_each_once(tmp_path, stream
             sent = await asyncio.gather(speak(alice), speak(carol))
             heard, positions = [], []
             while len(heard) < 60:
-                packet = await bob.hear_a(frames.Packet)
+                packet = await bob.hear_a(frames.PacketFrame)
                 heard.append(json.loads(bytes(packet.envelope))["packet_id"])
                 positions.append(packet.delivery)
-                await bob.say(frames.Received([packet.delivery]))
+                await bob.say(frames.ReceivedFrame([packet.delivery]))
             assert positions == sorted(set(positions))
             for spoken in sent:
                 assert [one for one in heard if one in spoken] == spoken
@@ -110,14 +110,14 @@ async def test_of_two_nodes_that_hand_out_one_time_keys_none_hands_out_one_twice
         bob = await first.person("bob")
         others = [await first.person(f"p{number}") for number in range(8)]
         async with bob:
-            whole = frames.Prekeys(
+            whole = frames.PrekeysFrame(
                 signed=prekey(bob, "signed", 1, 1),
                 last_resort=prekey(bob, "last_resort", 1, 1),
                 one_time=[prekey(bob, "one_time", number, 1) for number in range(1, 31)],
                 epoch=1,
             )
             await bob.say(whole)
-            await bob.hear_a(frames.PrekeysOk)
+            await bob.hear_a(frames.PrekeysOkFrame)
 
             async def ask(who: Bare, node: Relay) -> int | None:
                 asked = who.prekey_request(bob.address)
@@ -147,7 +147,7 @@ async def test_the_last_connection_wins_over_one_at_another_node(tmp_path, strea
         alice, bob = await first.person("alice"), await first.person("bob")
         async with alice, at(first, bob) as early:
             async with at(second, bob) as late:
-                assert isinstance(await early.hear_a(frames.Superseded), frames.Superseded)
+                assert isinstance(await early.hear_a(frames.SupersededFrame), frames.SupersededFrame)
                 assert await early.hear() == codes.CLOSE_SUPERSEDED
                 before = await alice.sent(bob.address)
                 assert await late.take() == [before]
@@ -183,7 +183,7 @@ async def test_of_connections_at_the_same_time_one_stays(tmp_path, stream):
 
 @pytest.mark.spec("A2ACP-218")
 async def test_a_mailbox_has_its_limit_at_all_doors_together(tmp_path, stream):
-    limits = Limits(packets_per_minute=100_000, burst=100_000, per_tag=10)
+    limits = RelayLimits(packets_per_minute=100_000, burst=100_000, per_tag=10)
     async with nodes(tmp_path, stream, limits=limits) as (first, second):
         alice, carol, bob = [await first.person(name) for name in ("alice", "carol", "bob")]
         async with alice, at(second, carol) as carol:
@@ -194,9 +194,9 @@ async def test_a_mailbox_has_its_limit_at_all_doors_together(tmp_path, stream):
                 heard: Counter[str] = Counter()
                 while heard.total() < 15:
                     frame = await who.hear()
-                    if isinstance(frame, frames.Accepted):
+                    if isinstance(frame, frames.AcceptedFrame):
                         heard["accepted"] += len(frame.packet_ids)
-                    elif isinstance(frame, frames.QueueOverflow):
+                    elif isinstance(frame, frames.QueueOverflowFrame):
                         assert frame.limit == 10
                         heard["refused"] += 1
                 return heard
@@ -206,14 +206,14 @@ async def test_a_mailbox_has_its_limit_at_all_doors_together(tmp_path, stream):
             await until(lambda: queued(first) == queued(second) == 10)
             for one in (alice, carol):
                 await one.send(bob.address)
-                assert isinstance(await one.hear(), frames.QueueOverflow)
+                assert isinstance(await one.hear(), frames.QueueOverflowFrame)
         # The recipient's note of it is written after the sender was told.
         await until(lambda: refused(second) == 22)
         async with at(second, bob) as bob:
             assert bob.welcome.queued == 10
-            overflow = await bob.hear_a(frames.QueueOverflow)
+            overflow = await bob.hear_a(frames.QueueOverflowFrame)
             assert overflow.refused == 22
-            await bob.say(frames.Received([overflow.delivery]))
+            await bob.say(frames.ReceivedFrame([overflow.delivery]))
             await bob.take(10)
             await until(lambda: queued(first) == queued(second) == 0)
         async with alice:
@@ -269,13 +269,13 @@ async def test_what_an_agent_is_told_reaches_it_at_the_node_where_it_is(tmp_path
     async with nodes(tmp_path, stream) as (first, second):
         alice = await first.person("alice")
         async with at(second, alice) as alice:
-            await first.mailboxes.tell(alice.address, frames.Error(codes.EXPIRED, "pkt_x"))
-            assert (await alice.hear_a(frames.Error)).packet_id == "pkt_x"
+            await first.mailboxes.tell(alice.address, frames.ErrorFrame(codes.EXPIRED, "pkt_x"))
+            assert (await alice.hear_a(frames.ErrorFrame)).packet_id == "pkt_x"
 
 
 @pytest.mark.spec("A2ACP-258")
 async def test_first_contacts_are_counted_over_nodes(tmp_path, stream):
-    limits = Limits(packets_per_minute=100_000, burst=100_000, new_recipients_per_hour=3)
+    limits = RelayLimits(packets_per_minute=100_000, burst=100_000, new_recipients_per_hour=3)
     async with nodes(tmp_path, stream, limits=limits) as (first, second):
         alice = await first.person("alice")
         others = [await first.person(f"p{number}") for number in range(4)]
@@ -285,11 +285,11 @@ async def test_first_contacts_are_counted_over_nodes(tmp_path, stream):
         async with at(second, alice) as alice:
             await alice.sent(others[2].address)
             await alice.send(others[3].address)
-            assert (await alice.hear_a(frames.Error)).code == codes.RATE_LIMITED
+            assert (await alice.hear_a(frames.ErrorFrame)).code == codes.RATE_LIMITED
 
 
 async def test_a_contact_at_one_node_is_no_stranger_at_another(tmp_path, stream):
-    limits = Limits(packets_per_minute=100_000, burst=100_000, per_recipient=32, per_tag=1000)
+    limits = RelayLimits(packets_per_minute=100_000, burst=100_000, per_recipient=32, per_tag=1000)
     async with nodes(tmp_path, stream, limits=limits) as (first, second):
         alice, bob = await first.person("alice"), await first.person("bob")
         async with at(second, alice) as alice, bob:
@@ -297,7 +297,7 @@ async def test_a_contact_at_one_node_is_no_stranger_at_another(tmp_path, stream)
             await alice.sent(bob.address)
             await alice.sent(bob.address)
             await alice.send(bob.address)
-            assert isinstance(await alice.hear_a(frames.QueueOverflow), frames.QueueOverflow)
+            assert isinstance(await alice.hear_a(frames.QueueOverflowFrame), frames.QueueOverflowFrame)
             await bob.sent(alice.address)
             await alice.take()
             await alice.sent(bob.address)
@@ -371,8 +371,8 @@ async def test_a_packet_of_unknown_fate_is_refused_for_now_and_stored_once_when_
             proxy.always = "eat the answer"
             while "accepted" not in told:
                 await alice.say(packet)
-                frame = await alice.hear_a((frames.Accepted, frames.Error))
-                told.append("accepted" if isinstance(frame, frames.Accepted) else frame.code)
+                frame = await alice.hear_a((frames.AcceptedFrame, frames.ErrorFrame))
+                told.append("accepted" if isinstance(frame, frames.AcceptedFrame) else frame.code)
                 proxy.always = "pass"
             assert set(told[:-1]) <= {codes.UNAVAILABLE}
             sent = json.loads(bytes(packet.envelope))["packet_id"]
@@ -394,9 +394,9 @@ async def test_what_was_accepted_survives_the_death_of_the_journals_leader(tmp_p
                 while len(sent) < 40:
                     packet = alice.packet(bob.address)
                     told: frames.Frame | int = 0
-                    while not isinstance(told, frames.Accepted):
+                    while not isinstance(told, frames.AcceptedFrame):
                         await alice.say(packet)
-                        told = await alice.hear_a((frames.Accepted, frames.Error))
+                        told = await alice.hear_a((frames.AcceptedFrame, frames.ErrorFrame))
                     sent.append(json.loads(bytes(packet.envelope))["packet_id"])
                 assert await bob.take(40) == sent
     finally:

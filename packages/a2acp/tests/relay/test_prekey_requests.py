@@ -3,12 +3,12 @@
 import pytest
 
 from tacit.base.moment import SECOND
-from tacit.relay.settings import DAY, HOUR, MINUTE, Limits
+from tacit.relay.settings import DAY, HOUR, MINUTE, RelayLimits
 from tacit.wire import frames, records
 from tacit.wire.encoding import b64
 from tests.relay_support import Bare, Relay, relay_with
 
-LIMITS = Limits(
+LIMITS = RelayLimits(
     lookups_per_minute=10_000,
     prekeys_each_a_day=3,
     prekeys_to_strangers_an_hour=5,
@@ -26,13 +26,13 @@ def prekey(person, kind, number):
 
 async def stock(person, count):
     await person.say(
-        frames.Prekeys(
+        frames.PrekeysFrame(
             signed=prekey(person, "signed", 1000),
             last_resort=prekey(person, "last_resort", 2000),
             one_time=[prekey(person, "one_time", number) for number in range(1, count + 1)],
         )
     )
-    assert (await person.hear_a(frames.PrekeysOk)).one_time == count
+    assert (await person.hear_a(frames.PrekeysOkFrame)).one_time == count
 
 
 def left(relay):

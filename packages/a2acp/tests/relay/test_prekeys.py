@@ -17,8 +17,8 @@ def prekey(person, kind: str, number: int, epoch: int) -> dict:
     return {"id": number, "key": key, "sig": b64(person.me.sign(signed)), "epoch": epoch}
 
 
-def whole(person, epoch: int, number: int = 1) -> frames.Prekeys:
-    return frames.Prekeys(
+def whole(person, epoch: int, number: int = 1) -> frames.PrekeysFrame:
+    return frames.PrekeysFrame(
         signed=prekey(person, "signed", number, epoch),
         last_resort=prekey(person, "last_resort", number, epoch),
         one_time=[prekey(person, "one_time", number + one, epoch) for one in range(3)],
@@ -28,8 +28,8 @@ def whole(person, epoch: int, number: int = 1) -> frames.Prekeys:
 
 async def answer(person, frame):
     await person.say(frame)
-    found = await person.hear_a((frames.PrekeysOk, frames.Error))
-    return found.code if isinstance(found, frames.Error) else found.one_time
+    found = await person.hear_a((frames.PrekeysOkFrame, frames.ErrorFrame))
+    return found.code if isinstance(found, frames.ErrorFrame) else found.one_time
 
 
 def held(relay):
@@ -41,21 +41,23 @@ def held(relay):
 async def test_a_relay_takes_no_prekey_of_an_earlier_epoch_and_replaces_all_with_a_later_one(tmp_path):
     async with relay_with(tmp_path, "bob") as (relay, bob), bob:
         assert await answer(bob, whole(bob, 100)) == 3
-        assert await answer(bob, frames.Prekeys(one_time=[prekey(bob, "one_time", 9, 100)], epoch=100)) == 4
+        assert (
+            await answer(bob, frames.PrekeysFrame(one_time=[prekey(bob, "one_time", 9, 100)], epoch=100)) == 4
+        )
         before = held(relay)
         assert before == (100, [1, 2, 3, 9])
         for refused in (
             whole(bob, 99, 50),
             whole(bob, 0, 50),
-            frames.Prekeys(one_time=[prekey(bob, "one_time", 50, 99)], epoch=99),
-            frames.Prekeys(one_time=[prekey(bob, "one_time", 50, 99)], epoch=100),
-            frames.Prekeys(one_time=[prekey(bob, "one_time", 50, 200)], epoch=200),
-            frames.Prekeys(signed=prekey(bob, "signed", 50, 200), epoch=200),
+            frames.PrekeysFrame(one_time=[prekey(bob, "one_time", 50, 99)], epoch=99),
+            frames.PrekeysFrame(one_time=[prekey(bob, "one_time", 50, 99)], epoch=100),
+            frames.PrekeysFrame(one_time=[prekey(bob, "one_time", 50, 200)], epoch=200),
+            frames.PrekeysFrame(signed=prekey(bob, "signed", 50, 200), epoch=200),
         ):
             assert await answer(bob, refused) == codes.OTHER_DEVICE
             assert held(relay) == before
         posing = {**prekey(bob, "one_time", 50, 99), "epoch": 100}
-        assert await answer(bob, frames.Prekeys(one_time=[posing], epoch=100)) == codes.BAD_SIGNATURE
+        assert await answer(bob, frames.PrekeysFrame(one_time=[posing], epoch=100)) == codes.BAD_SIGNATURE
         assert held(relay) == before
         assert await answer(bob, whole(bob, 200, 60)) == 3
         assert held(relay) == (200, [60, 61, 62])
@@ -82,9 +84,9 @@ async def test_a_login_of_an_earlier_epoch_is_refused_before_it_takes_anothers_p
         old.me = bob.me
         challenge = await old.open()
         proof = old.signed(challenge.challenge)
-        await old.say(frames.Auth(proof.address, proof.challenge, proof.signature, epoch=99))
+        await old.say(frames.AuthFrame(proof.address, proof.challenge, proof.signature, epoch=99))
         refused = await old.hear()
-        assert isinstance(refused, frames.Error)
+        assert isinstance(refused, frames.ErrorFrame)
         assert refused.code == codes.OTHER_DEVICE
         assert await old.hear() == codes.CLOSE_OTHER_DEVICE
         await old.close()

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tacit.relay.quota import MailboxQuota, Overflow, stranger_bounds
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 
 HOME = "here.example:7434"
 X, Y, Z, U = (f"agent:{name}@{HOME}" for name in "xyzu")
@@ -25,7 +25,7 @@ class QuotaAgainstAList(RuleBasedStateMachine):
     z and u are here, v and w at one other relay, t at a third.
     """
 
-    limits = Limits(per_tag=3, per_recipient=16, per_recipient_bytes=4000, per_sender=5)
+    limits = RelayLimits(per_tag=3, per_recipient=16, per_recipient_bytes=4000, per_sender=5)
 
     def __init__(self):
         super().__init__()
@@ -97,7 +97,7 @@ def stranger(number):
 
 
 def test_no_number_of_strangers_takes_a_contacts_room():
-    limits = Limits()
+    limits = RelayLimits()
     quota = MailboxQuota(limits, HOME)
     strangers = 0
     while (
@@ -124,7 +124,7 @@ def test_no_number_of_strangers_takes_a_contacts_room():
 
 def test_one_stranger_gets_a_quarter_of_the_strangers_quarter_in_packets_and_in_bytes():
     for size, fit in ((256 * 1024, 16), (1024, 125)):
-        quota, taken = MailboxQuota(Limits(), HOME), 0
+        quota, taken = MailboxQuota(RelayLimits(), HOME), 0
         while quota.reserve(1, f"t{taken}", V, size, replaces=False, contact=False) is None:
             taken += 1
         assert taken == fit
@@ -134,7 +134,7 @@ TestMailboxQuota = pytest.mark.spec("A2ACP-218", "A2ACP-221", "A2ACP-222")(Quota
 
 
 def test_what_is_spare_counts_for_anybody_and_never_below_nothing():
-    limits = Limits(per_tag=10, per_recipient=100, per_recipient_bytes=4000, per_sender=6)
+    limits = RelayLimits(per_tag=10, per_recipient=100, per_recipient_bytes=4000, per_sender=6)
     quota = MailboxQuota(limits, HOME)
     assert quota.spare(1, "a", X) == (0, 0)
     for _ in range(4):
@@ -156,7 +156,7 @@ def test_what_is_spare_counts_for_anybody_and_never_below_nothing():
      ("agent:s{}@" + HOME, 375)],
 )  # fmt: skip
 def test_strangers_of_one_relay_of_all_others_or_of_this_one_leave_room_for_other_strangers(flood, fit):
-    quota = MailboxQuota(Limits(), HOME)
+    quota = MailboxQuota(RelayLimits(), HOME)
     taken = [
         quota.reserve(1, f"t{number}", flood.format(number), 1024, replaces=False, contact=False)
         for number in range(1, 600)

@@ -4,7 +4,7 @@ import pytest
 
 from tacit.base.moment import SECOND
 from tacit.relay import short_lived
-from tacit.relay.settings import DAY, Limits
+from tacit.relay.settings import DAY, RelayLimits
 from tests.relay.test_accounts_http import account
 from tests.relay_support import Relay
 
@@ -45,7 +45,7 @@ async def test_challenges_of_others_keep_nobody_from_signing_in(tmp_path, monkey
 
 
 async def test_a_source_begins_so_many_registrations_in_a_day_and_a_restart_forgives_none(tmp_path):
-    limits = Limits(registrations_a_day=3)
+    limits = RelayLimits(registrations_a_day=3)
     async with Relay(tmp_path, limits=limits, trusted_proxies=PROXIES) as relay:
         statuses = [(await begun(relay, f"m{number}", source="6.6.6.6"))[0] for number in range(4)]
         assert statuses == [202, 202, 202, 429]
@@ -62,7 +62,7 @@ async def test_a_source_begins_so_many_registrations_in_a_day_and_a_restart_forg
 
 
 async def test_a_network_of_ipv6_counts_as_one_source_and_its_site_as_a_few(tmp_path):
-    limits = Limits(registrations_a_day=1)
+    limits = RelayLimits(registrations_a_day=1)
     async with Relay(tmp_path, limits=limits, trusted_proxies=PROXIES) as relay:
         assert (await begun(relay, "m0", source="2001:db8:6::1"))[0] == 202
         assert (await begun(relay, "m1", source="2001:db8:6::2"))[0] == 429
@@ -74,7 +74,7 @@ async def test_a_network_of_ipv6_counts_as_one_source_and_its_site_as_a_few(tmp_
 
 
 async def test_a_mailbox_gets_so_many_codes_in_a_day_and_a_quarter_of_them_by_one_source(tmp_path):
-    limits = Limits(codes_to_a_mailbox_a_day=8)
+    limits = RelayLimits(codes_to_a_mailbox_a_day=8)
     async with Relay(tmp_path, limits=limits, trusted_proxies=PROXIES) as relay:
 
         async def asked(number):
@@ -90,7 +90,7 @@ async def test_a_mailbox_gets_so_many_codes_in_a_day_and_a_quarter_of_them_by_on
 
 
 async def test_a_mailbox_gets_few_mails_about_a_recovery_and_the_answer_stays_the_same(tmp_path):
-    async with Relay(tmp_path, limits=Limits(recovery_mails_a_day=2)) as relay:
+    async with Relay(tmp_path, limits=RelayLimits(recovery_mails_a_day=2)) as relay:
         await account(relay, "bob")
         body = {"username": "bob", "email": "bob@mail.example"}
         before = len(relay.mail.sent)

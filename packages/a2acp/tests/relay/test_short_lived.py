@@ -2,7 +2,7 @@ import pytest
 
 from tacit.base.callers import bounds_of
 from tacit.base.moment import Moment
-from tacit.relay.accounts import Pending
+from tacit.relay.accounts import PendingRegistration
 from tacit.relay.settings import MINUTE
 from tacit.relay.short_lived import ShortLived
 
@@ -10,8 +10,8 @@ NOW = Moment(10**15)
 pytestmark = pytest.mark.spec("A2ACP-019")
 
 
-def registration(expires: int = NOW + 15 * MINUTE, *, confirmed: bool = False) -> Pending:
-    return Pending("bob", b"", b"", Moment(expires), 0, confirmed=confirmed)
+def registration(expires: int = NOW + 15 * MINUTE, *, confirmed: bool = False) -> PendingRegistration:
+    return PendingRegistration("bob", b"", b"", Moment(expires), 0, confirmed=confirmed)
 
 
 def flood(waiting, count, address):
@@ -20,7 +20,7 @@ def flood(waiting, count, address):
 
 
 @pytest.fixture
-def waiting() -> ShortLived[Pending]:
+def waiting() -> ShortLived[PendingRegistration]:
     return ShortLived()
 
 

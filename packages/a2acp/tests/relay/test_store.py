@@ -10,7 +10,7 @@ from tacit.base.io import sqlite
 from tacit.base.io.sqlite import Schema
 from tacit.relay.io import registry, schema, store
 from tacit.relay.io.store import FILE
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.wire import envelope, frames
 from tests.relay_support import Relay, until
 
@@ -44,7 +44,7 @@ async def test_the_same_id_from_two_senders_or_for_two_recipients_is_two_packets
         async with alice, carol:
             for sender, to in ((alice, bob), (carol, bob), (alice, carol)):
                 await sender.say(sender.packet(to.address, packet_id="pkt_same1"))
-                await sender.hear_a(frames.Accepted)
+                await sender.hear_a(frames.AcceptedFrame)
         assert [len(stored(relay, one)) for one in (bob, carol)] == [2, 1]
 
 
@@ -53,7 +53,7 @@ async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_re
     async with two_on(tmp_path) as (relay, alice, bob), alice:
         packet = alice.packet(bob.address)
         await alice.say(packet)
-        await alice.hear_a(frames.Accepted)
+        await alice.hear_a(frames.AcceptedFrame)
         port = relay.port
     file = sqlite.connect(tmp_path / FILE)
     file.execute(
@@ -73,9 +73,9 @@ async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_re
     async with again, alice:
         assert len(stored(again, bob)) == 1
         await alice.say(packet)
-        await alice.hear_a(frames.Accepted)
+        await alice.hear_a(frames.AcceptedFrame)
         await alice.say(alice.packet(bob.address))
-        await alice.hear_a(frames.Accepted)
+        await alice.hear_a(frames.AcceptedFrame)
         assert len(stored(again, bob)) == 2
     assert isinstance(schema.SCHEMA, Schema)
 
@@ -86,7 +86,7 @@ async def test_a_packet_that_was_sealed_anew_is_kept_beside_the_copy_before_it(t
     async with two_on(tmp_path) as (relay, alice, bob), alice:
         for body in (bytes(1024), b"\1" * 1024, b"\1" * 1024):
             await alice.say(alice.packet(bob.address, body=body, packet_id="pkt_the_same"))
-            await alice.hear_a(frames.Accepted)
+            await alice.hear_a(frames.AcceptedFrame)
         assert len(stored(relay, bob)) == 2
 
 
@@ -112,7 +112,7 @@ async def test_a_mistake_of_our_own_costs_only_the_packet_that_met_it(tmp_path, 
             batch.add(connections[sender.address], packet, relay.clock.now())
         assert await alice.hear() == 1011
         await until(lambda: len(stored(relay, bob)) == 2)
-        await bob.hear_a(frames.Accepted)
+        await bob.hear_a(frames.AcceptedFrame)
         assert [type(error) for error in broken] == [KeyError, KeyError]
         assert [one.envelope for one in stored(relay, bob)] == [bytes(packets[n].envelope) for n in (0, 2)]
         assert relay.mailboxes.quota.packets(relay.mailboxes.agent("bob").account) == 2
@@ -120,7 +120,7 @@ async def test_a_mistake_of_our_own_costs_only_the_packet_that_met_it(tmp_path, 
         monkeypatch.undo()
         await alice.connect()
         await alice.say(alice.packet(bob.address))
-        await alice.hear_a(frames.Accepted)
+        await alice.hear_a(frames.AcceptedFrame)
         loop.set_exception_handler(None)
 
 
@@ -133,7 +133,7 @@ async def test_text_that_is_not_utf_8_is_refused_and_the_connection_lives_on(tmp
         await alice.ws.send_frame(where.replace(b"%b", b"\x80\xff"), aiohttp.WSMsgType.TEXT)
         assert (await alice.hear()).code == "bad_envelope"
         await alice.say(alice.packet(bob.address))
-        await alice.hear_a(frames.Accepted)
+        await alice.hear_a(frames.AcceptedFrame)
         assert len(stored(relay, bob)) == 1
 
 
@@ -146,12 +146,12 @@ async def test_a_burst_longer_than_a_turn_keeps_its_order_and_each_bad_packet_is
         packets = [alice.packet(bob.address, tag="ABCD"[n % 4]) for n in range(150)]
         bad = {7, 63, 64, 130}
         for number, packet in enumerate(packets):
-            sent = frames.Packet(packet.envelope, "A" * 86) if number in bad else packet
+            sent = frames.PacketFrame(packet.envelope, "A" * 86) if number in bad else packet
             await alice.say(sent)
         named, refused = [], []
         while len(named) + len(refused) < 150:
             frame = await alice.hear()
-            if isinstance(frame, frames.Error):
+            if isinstance(frame, frames.ErrorFrame):
                 assert frame.code == "bad_signature"
                 refused.append(frame.packet_id)
             else:
@@ -175,7 +175,7 @@ async def test_what_was_told_to_a_socket_that_had_died_is_told_again(tmp_path):
         # A device that lost its network: its socket stands, and reads nothing more.
         transport = alice.ws._response.connection.transport
         transport.pause_reading()
-        lost = frames.Error("federation_failed", "pkt_lost1")
+        lost = frames.ErrorFrame("federation_failed", "pkt_lost1")
         await relay.mailboxes.tell(alice.address, lost)
         transport.abort()
         await until(lambda: not relay.mailboxes.all)
@@ -184,20 +184,20 @@ async def test_what_was_told_to_a_socket_that_had_died_is_told_again(tmp_path):
         async with alice:
             assert await alice.hear() == lost
             await alice.send(alice.address)
-            await alice.hear_a(frames.Accepted)
+            await alice.hear_a(frames.AcceptedFrame)
             await until(lambda: kept_notices(relay) == 0)
         async with alice:
-            assert isinstance(await alice.hear(), frames.Packet)
+            assert isinstance(await alice.hear(), frames.PacketFrame)
 
 
 @pytest.mark.spec("A2ACP-222")
 async def test_a_pong_proves_only_what_was_asked_by_a_ping(tmp_path):
     async with two_on(tmp_path) as (relay, alice, bob), alice:
-        await relay.mailboxes.tell(bob.address, frames.Error("expired", "pkt_of_bob"))
+        await relay.mailboxes.tell(bob.address, frames.ErrorFrame("expired", "pkt_of_bob"))
         for data in (b"1", b"9" * 30, b"x", b""):
             await alice.ws.pong(data)
         await alice.send(alice.address)
-        await alice.hear_a(frames.Accepted)
+        await alice.hear_a(frames.AcceptedFrame)
         await relay.mailboxes.settle()
         assert kept_notices(relay) == 1
         async with bob:
@@ -239,7 +239,7 @@ async def test_the_relays_for_which_packets_wait_are_known_after_a_restart(tmp_p
     for position, packet in enumerate(packets, 1):
         found = envelope.read(bytes(packet.envelope))
         domain = found.recipient.partition("@")[2]
-        assert store.put_outgoing(file, position, found, packet.sig, domain, now, Limits()) is None
+        assert store.put_outgoing(file, position, found, packet.sig, domain, now, RelayLimits()) is None
     assert sorted(store.outgoing_domains(file)) == ["b.example", "c.example"]
     assert [one.position for one in store.outgoing(file, "b.example", 10)] == [1, 3]
     store.remove_outgoing(file, [1, 3])
@@ -257,7 +257,7 @@ async def test_a_packet_for_another_relay_that_is_refused_takes_the_place_of_non
         predecessors = [alice.packet(to), alice.packet(to)]
         successor = alice.packet(to, body=bytes(4096), flags=[envelope.REPLACE_QUEUE])
     file = sqlite.connect(path)
-    limits = Limits(per_recipient_bytes=32 * 1024)
+    limits = RelayLimits(per_recipient_bytes=32 * 1024)
 
     def put(position, packet):
         return store.put_outgoing(
@@ -268,7 +268,7 @@ async def test_a_packet_for_another_relay_that_is_refused_takes_the_place_of_non
     assert [put(position, packet) for position, packet in enumerate([*predecessors, other], 1)] == [None] * 3
     assert put(4, successor) is not None
     assert [packet.position for packet in store.outgoing(file, "b.example", 10)] == [1, 2, 3]
-    limits = Limits()
+    limits = RelayLimits()
     assert put(4, successor) is None
     assert [packet.position for packet in store.outgoing(file, "b.example", 10)] == [3, 4]
     file.close()

@@ -29,7 +29,7 @@ def verify(headers, **changes):
 def test_a_signed_request_names_its_relay():
     headers = signed()
     assert http_signature.claimed_key_id(headers) == "a.example"
-    assert verify(headers) == http_signature.Signed("a.example", "n" * 22)
+    assert verify(headers) == http_signature.VerifiedSignature("a.example", "n" * 22)
 
 
 @pytest.mark.spec("A2ACP-255")

@@ -19,7 +19,7 @@ from webauthn.helpers.exceptions import WebAuthnException
 
 from tacit.base.errors import Refused
 from tacit.seal import cbor
-from tacit.seal.passkey import Credential, Passkeys, Site
+from tacit.seal.passkey import PasskeyCredential, Passkeys, Site
 from tacit.wire.encoding import b64, unb64
 
 RP, ORIGIN = "example.org", "https://example.org"
@@ -42,7 +42,7 @@ def ours(call, *given):
         return None
 
 
-def theirs_created(response: dict, challenge: bytes) -> Credential | None:
+def theirs_created(response: dict, challenge: bytes) -> PasskeyCredential | None:
     try:
         made = webauthn.verify_registration_response(
             credential=response, expected_challenge=challenge, expected_rp_id=RP, expected_origin=[ORIGIN],
@@ -50,10 +50,10 @@ def theirs_created(response: dict, challenge: bytes) -> Credential | None:
         )  # fmt: skip
     except (WebAuthnException, ValueError, KeyError, TypeError):
         return None
-    return Credential(made.credential_id, made.credential_public_key, made.sign_count)
+    return PasskeyCredential(made.credential_id, made.credential_public_key, made.sign_count)
 
 
-def theirs_asserted(response: dict, challenge: bytes, known: Credential) -> int | None:
+def theirs_asserted(response: dict, challenge: bytes, known: PasskeyCredential) -> int | None:
     try:
         return webauthn.verify_authentication_response(
             credential=response, expected_challenge=challenge, expected_rp_id=RP, expected_origin=[ORIGIN],
@@ -105,8 +105,8 @@ class Key:
         return answer(self.id, clientDataJSON=client, authenticatorData=sent, signature=signature)
 
     @property
-    def known(self) -> Credential:
-        return Credential(self.id, cbor2.dumps(self.cose), 0)
+    def known(self) -> PasskeyCredential:
+        return PasskeyCredential(self.id, cbor2.dumps(self.cose), 0)
 
 
 def client_data(kind: str, **other) -> bytes:
@@ -135,7 +135,7 @@ def test_of_the_specifications_vectors_those_of_a_verified_user_are_taken_as_the
     if created is None:
         assert theirs_created(response, challenge) is None
         _, end = cbor.read(authenticator, 55 + len(id_))
-        created = Credential(id_, authenticator[55 + len(id_) : end], 0)
+        created = PasskeyCredential(id_, authenticator[55 + len(id_) : end], 0)
     assert created.credential_id == id_
     login = answer(id_, **used)
     is_verified = bool(used["authenticatorData"][32] & 0x04)
@@ -226,7 +226,7 @@ def test_a_login_that_is_not_whole_is_refused(kind, change):
 @pytest.mark.spec("A2ACP-014")
 def test_a_counter_that_did_not_grow_is_refused(kept, sent):
     key = KEYS["ES256"]
-    known = Credential(key.id, cbor2.dumps(key.cose), kept)
+    known = PasskeyCredential(key.id, cbor2.dumps(key.cose), kept)
     response = key.assertion(count=sent)
     assert ours(OURS.asserted, response, CHALLENGE, known) is None
     assert theirs_asserted(response, CHALLENGE, known) is None
@@ -239,7 +239,7 @@ def test_a_passkey_that_counts_nothing_is_taken_each_time():
 
 def test_a_login_names_the_passkey_that_signed_it():
     response = KEYS["ES256"].assertion()
-    other = Credential(b"other", KEYS["ES256"].known.public_key, 0)
+    other = PasskeyCredential(b"other", KEYS["ES256"].known.public_key, 0)
     assert ours(OURS.asserted, response, CHALLENGE, other) is None
     for wrong in ({"type": "password"}, {"rawId": b64(b"other")}, {"id": b64(b"other")}):
         assert ours(OURS.asserted, {**response, **wrong}, CHALLENGE, KEYS["ES256"].known) is None
@@ -251,7 +251,7 @@ def test_a_login_with_the_key_of_another_is_refused(kind):
     key = KEYS[kind]
     for other in KINDS:
         if other != kind:
-            known = Credential(key.id, KEYS[other].known.public_key, 0)
+            known = PasskeyCredential(key.id, KEYS[other].known.public_key, 0)
             assert ours(OURS.asserted, key.assertion(), CHALLENGE, known) is None
 
 
@@ -282,7 +282,7 @@ WRONG_KEYS = {
 def test_a_key_that_nobody_should_log_in_with_is_refused_when_it_is_made_and_when_it_is_used(cose):
     key = KEYS["ES256"]
     assert ours(OURS.created, key.creation(cose=cose), CHALLENGE) is None
-    known = Credential(key.id, cbor2.dumps(cose), 0)
+    known = PasskeyCredential(key.id, cbor2.dumps(cose), 0)
     assert ours(OURS.asserted, key.assertion(), CHALLENGE, known) is None
 
 

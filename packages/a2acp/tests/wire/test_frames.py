@@ -25,7 +25,7 @@ def header(**changes):
 def test_a_packet_frame_carries_the_envelope_untouched():
     raw = envelope.compose(header(), BODY)
     frame = frames.decode(frames.packet_bytes(raw, "c2ln", 12))
-    assert isinstance(frame, frames.Packet)
+    assert isinstance(frame, frames.PacketFrame)
     assert (bytes(frame.envelope), frame.sig, frame.delivery) == (raw, "c2ln", 12)
 
 
@@ -48,10 +48,10 @@ def test_an_unknown_frame_is_ignored_and_a_broken_one_is_the_peers_fault():
 @pytest.mark.spec("A2ACP-006")
 def test_every_frame_of_the_list_survives_the_wire():
     for frame in (
-        frames.Challenge("c", "a.example"), frames.Auth(ALICE, "c", "s"), frames.AuthOk(ALICE),
-        frames.Accepted(["pkt_a1b2"]), frames.Received([1]), frames.Error("rate_limited", "pkt_a1b2", 3),
-        frames.QueueOverflow("q_x", 100, BOB, "pkt_a1b2"), frames.Superseded(), frames.Report(BOB),
-        frames.PrekeysOk(3), frames.Notice("recovery"), frames.Prekeys(),
+        frames.ChallengeFrame("c", "a.example"), frames.AuthFrame(ALICE, "c", "s"), frames.AuthOkFrame(ALICE),
+        frames.AcceptedFrame(["pkt_a1b2"]), frames.ReceivedFrame([1]), frames.ErrorFrame("rate_limited", "pkt_a1b2", 3),
+        frames.QueueOverflowFrame("q_x", 100, BOB, "pkt_a1b2"), frames.SupersededFrame(), frames.ReportFrame(BOB),
+        frames.PrekeysOkFrame(3), frames.NoticeFrame("recovery"), frames.PrekeysFrame(),
     ):  # fmt: skip
         assert frames.decode(frames.encode(frame)) == frame
 

@@ -11,7 +11,7 @@ from tacit.agent.brain.configured import LARGE, MEDIUM, SMALL
 from tacit.agent.brain.minded import Minded, Noted, Rung
 from tacit.agent.brain.port import WRITE_PROPOSAL
 from tacit.agent.brain.rules import Rules
-from tacit.base.language_model import Prompt, Reply
+from tacit.base.language_model import ModelReply, Prompt
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ class Scripted:
         self.prompts: list[Prompt] = []
         self.closed = 0
 
-    async def complete(self, prompt: Prompt) -> Reply:
+    async def complete(self, prompt: Prompt) -> ModelReply:
         self.prompts.append(prompt)
         said = self.says(prompt)
         if isinstance(said, BaseException):
             raise said
-        return Reply(said, self.name, 100, 20, self.cost)
+        return ModelReply(said, self.name, 100, 20, self.cost)
 
     async def close(self) -> None:
         self.closed += 1

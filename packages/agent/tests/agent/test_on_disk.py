@@ -25,7 +25,7 @@ from tacit.agent.shell.io.journal import journal_engine
 from tacit.base.commands.main import tacit
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.io import upkeep
 from tests.agent.arrangements import pair, share
 from tests.agent_support import cleared
@@ -126,7 +126,7 @@ async def test_after_a_block_nothing_that_was_said_is_in_any_byte_of_the_folder(
     prints = upkeep.fingerprint(folder / FOLDER)
     assert ledger(folder, "rebuild")["events"] > 20
     assert upkeep.fingerprint(folder / FOLDER) == prints
-    upkeep.rebuild(folder / FOLDER, both.relay.clock, SystemEntropy(), Settings(), journal_engine)
+    upkeep.rebuild(folder / FOLDER, both.relay.clock, SystemEntropy(), AdmissionSettings(), journal_engine)
     async with Agent(folder, clock=both.relay.clock) as anna:
         assert tables(anna) == live
 

@@ -23,7 +23,7 @@ def test_settings_outside_their_range_are_refused_at_start() -> None:
     assert warnings(slow)
     assert [bool(warnings(Settings(compose_quiet_ms=ms))) for ms in (5_000, 5_001)] == [False, True]
     assert not warnings(Settings())
-    assert records.kind_of(records.Delete(event_id="x")) == "x.c2a.delete"
+    assert records.kind_of(records.DeleteRecord(event_id="x")) == "x.c2a.delete"
     assert decide(event("x"), ROSTER)
 
 

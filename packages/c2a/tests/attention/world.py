@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.attention import Agent, ConversationState, Decision, Decisions, Person, Roster, decide
+from tacit.attention import ConversationState, Decision, Decisions, Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state import records
@@ -16,11 +16,11 @@ from tacit.ledger.envelope import Event
 START = parse_rfc3339("2026-06-02T19:10:00Z") or Moment(0)
 ROSTER = Roster.of(
     [
-        Agent("lead", names=("Lead Agent",), role="foreman"),
-        Agent("worker", role="peer", roles=frozenset({"backend"})),
-        Agent("tester", role="peer", roles=frozenset({"backend", "qa"})),
+        RosterAgent("lead", names=("Lead Agent",), role="foreman"),
+        RosterAgent("worker", role="peer", roles=frozenset({"backend"})),
+        RosterAgent("tester", role="peer", roles=frozenset({"backend", "qa"})),
     ],
-    [Person("usr:ann", ("Ann",))],
+    [RosterPerson("usr:ann", ("Ann",))],
 )
 THREAD = Conversation("main", ConversationKind.THREAD, "root")
 

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tacit.c2a.harness_end import Answer, HarnessEnd, Pending, Ticket
+from tacit.c2a.harness_end import HarnessEnd, PendingEvent, RequestAnswered, Ticket
 from tacit.c2a.messages import Connected, Initialize
 from tacit.c2a.notifications import Cancelled, Typing
 from tacit.c2a.vocabulary import NEWER
@@ -84,10 +84,10 @@ def test_a_repeat_that_asks_for_more_is_new() -> None:
     (pending,) = deliver(ours, "r1", "e1", **may)
     ours.accept(pending)
     (again,) = deliver(ours, "r1", "e1")
-    assert isinstance(again, Pending)
+    assert isinstance(again, PendingEvent)
     ours.accept(again)
     (weaker,) = deliver(ours, "r1", "e1", **may)
-    assert isinstance(weaker, Answer)
+    assert isinstance(weaker, RequestAnswered)
 
 
 @pytest.mark.spec("C2A-162")
@@ -97,15 +97,15 @@ def test_a_memory_that_outlives_the_process_decides_alone() -> None:
     assert answer.result["duplicate"] is True
     (pending,) = deliver(ours, "r2", "new")
     ours.accept(pending)
-    assert isinstance(deliver(ours, "r2", "new")[0], Pending)
+    assert isinstance(deliver(ours, "r2", "new")[0], PendingEvent)
 
 
 def test_only_so_many_accepted_events_are_remembered() -> None:
     ours = harness(remembered=2)
     for number in range(3):
         ours.accept(deliver(ours, f"r{number}", f"e{number}")[0])
-    assert isinstance(deliver(ours, "x", "e2")[0], Answer)
-    assert isinstance(deliver(ours, "x", "e0")[0], Pending)
+    assert isinstance(deliver(ours, "x", "e2")[0], RequestAnswered)
+    assert isinstance(deliver(ours, "x", "e0")[0], PendingEvent)
 
 
 @pytest.mark.spec("C2A-030", "C2A-036", "C2A-017")
@@ -154,18 +154,18 @@ class Harness(RuleBasedStateMachine):
         self.greeted = False
         self.asked: set[Ticket] = set()
         self.answered: set[Ticket] = set()
-        self.open: dict[str, Pending] = {}
+        self.open: dict[str, PendingEvent] = {}
         self.handed: list[str] = []
         self.accepted: set[str] = set()
         self.number = 0
 
     def _do(self, outputs) -> None:
         for output in outputs:
-            if isinstance(output, Answer):
+            if isinstance(output, RequestAnswered):
                 assert output.ticket in self.asked
                 assert output.ticket not in self.answered
                 self.answered.add(output.ticket)
-            elif isinstance(output, Pending):
+            elif isinstance(output, PendingEvent):
                 event_id = output.event.event_id
                 assert event_id not in self.handed, "handed over once"
                 self.handed.append(event_id)

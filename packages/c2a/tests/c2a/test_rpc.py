@@ -12,11 +12,11 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.c2a.rpc import (
-    Answered,
+    CallError,
     CallFailed,
+    CallResult,
     ConnectionLost,
     Correlator,
-    Failed,
     Notification,
     Request,
     Unmatched,
@@ -67,8 +67,8 @@ def test_params_given_as_bytes_leave_as_they_are() -> None:
 def test_answers_find_their_calls_in_any_order() -> None:
     peer = Correlator()
     one, two = peer.request("a")[0], peer.request("b")[0]
-    assert peer.receive(answer(two, result=[1])) == Answered(two, [1])
-    assert peer.receive(answer(one, error={"code": -32004, "message": "no"})) == Failed(
+    assert peer.receive(answer(two, result=[1])) == CallResult(two, [1])
+    assert peer.receive(answer(one, error={"code": -32004, "message": "no"})) == CallError(
         one, {"code": -32004, "message": "no"}
     )
     assert open_calls(peer) == 0
@@ -80,7 +80,7 @@ def test_an_answer_to_no_open_call_is_nobodys() -> None:
     for stranger in ("1", True, 1.0, 99, None, [1]):
         assert peer.receive(answer(stranger, result=0)) == Unmatched(stranger)
     assert peer.receive(b'{"result":0}') == Unmatched(None)
-    assert peer.receive(answer(call, result=0)) == Answered(call, 0)
+    assert peer.receive(answer(call, result=0)) == CallResult(call, 0)
     assert peer.receive(answer(call, result=0)) == Unmatched(call)  # said twice
 
 
@@ -95,11 +95,11 @@ def test_a_late_answer_to_a_call_that_was_let_go_is_nobodys() -> None:
 @pytest.mark.parametrize(
     ("body", "found"),
     [
-        ({"result": None}, Answered(1, None)),
-        ({"result": 1, "error": None}, Answered(1, 1)),  # JSON-RPC 1.0's way of saying yes
-        ({"error": None}, Answered(1, None)),
-        ({"error": "no"}, Failed(1, {})),
-        ({"result": 1, "error": {"code": 5}}, Failed(1, {"code": 5})),
+        ({"result": None}, CallResult(1, None)),
+        ({"result": 1, "error": None}, CallResult(1, 1)),  # JSON-RPC 1.0's way of saying yes
+        ({"error": None}, CallResult(1, None)),
+        ({"error": "no"}, CallError(1, {})),
+        ({"result": 1, "error": {"code": 5}}, CallError(1, {"code": 5})),
     ],
 )
 def test_answers_of_a_doubtful_form_still_end_their_call(body: dict[str, Any], found: object) -> None:
@@ -119,7 +119,7 @@ def test_what_the_other_side_asks_and_tells_is_told_apart_by_its_id() -> None:
     # Their ids are not ours: the same number on both sides is two calls.
     call = peer.request("a")[0]
     assert peer.receive(b'{"id":1,"method":"b"}') == Request(1, "b")
-    assert peer.receive(answer(call, result=0)) == Answered(call, 0)
+    assert peer.receive(answer(call, result=0)) == CallResult(call, 0)
 
 
 @pytest.mark.spec("C2A-012")
@@ -213,7 +213,7 @@ class EveryCallEndsOnce(RuleBasedStateMachine):
         if call not in self.open:
             assert got == Unmatched(call)
         else:
-            assert got == (Failed(call, {}) if fails else Answered(call, call))
+            assert got == (CallError(call, {}) if fails else CallResult(call, call))
         self.open.discard(call)
 
     @rule(call=consumes(calls))

@@ -17,8 +17,8 @@ from tacit.c2a.tools import (
     SEND,
     Destination,
     Mentions,
-    Occasion,
     Send,
+    TurnOccasion,
     fill_send,
     read_destination,
     read_mentions,
@@ -191,7 +191,7 @@ def test_a_fresh_post_may_say_the_same_again_when_the_hour_has_passed() -> None:
     assert first != tomorrow
 
 
-EVENT = Occasion("e1", "thread:e1")
+EVENT = TurnOccasion("e1", "thread:e1")
 
 
 @pytest.mark.spec("C2A-064", "C2A-148", "C2A-150", "C2A-151")
@@ -203,17 +203,17 @@ EVENT = Occasion("e1", "thread:e1")
         ({"target": "channel:main"}, EVENT, ("channel:main", None, "channel", "ambient")),
         ({"target": "dm:bob"}, EVENT, ("dm:bob", None, "dm", "to_me")),
         ({"target": "conversation:dm:bob+ada"}, EVENT, ("conversation:dm:bob+ada", None, "dm", "to_me")),
-        ({}, Occasion("e1", "thread:e1", private=True), ("thread:e1", "e1", "dm", "to_me")),
-        ({}, Occasion("e1", "conversation:main"), ("conversation:main", "e1", "channel", "to_me")),
+        ({}, TurnOccasion("e1", "thread:e1", private=True), ("thread:e1", "e1", "dm", "to_me")),
+        ({}, TurnOccasion("e1", "conversation:main"), ("conversation:main", "e1", "channel", "to_me")),
         (
             {"target": "channel:main"},
-            Occasion("e1", "thread:e1", private=True),
+            TurnOccasion("e1", "thread:e1", private=True),
             ("channel:main", None, "channel", "ambient"),
         ),
     ],
 )
 def test_on_an_occasion_a_send_answers_it_unless_it_goes_elsewhere(
-    said: dict[str, Any], occasion: Occasion, expected: tuple[str, ...]
+    said: dict[str, Any], occasion: TurnOccasion, expected: tuple[str, ...]
 ) -> None:
     found = fill_send({"content": "hi", **said}, occasion=occasion)
     assert isinstance(found, dict)

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tacit.language import Lifecycle
 from tacit.language.retry import MAX_RETRIES, plan, report, retried
-from tacit.language.task import TERMINAL, TRANSITIONS, State, Trigger
+from tacit.language.task import TERMINAL, TRANSITIONS, TaskState, Trigger
 from tests.language.cast import Clock, author, message
 
 
@@ -79,7 +79,7 @@ def test_the_state_machine_of_annex_a(messages, state, flags):
 
 @pytest.mark.spec("CLOWL-035")
 def test_every_open_state_has_a_way_out_and_no_terminal_state_has_one():
-    for state in State:
+    for state in TaskState:
         leaving = {trigger for (start, trigger) in TRANSITIONS if start is state}
         assert (not leaving) is (state in TERMINAL)
         assert (Trigger.DEADLINE in leaving) is (state not in TERMINAL)

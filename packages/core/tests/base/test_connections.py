@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.base.connections import Connections, Seen, SocketLimits
+from tacit.base.connections import Connections, ConnectionView, SocketLimits
 
 LIMITS = SocketLimits(
     guests=4,
@@ -13,7 +13,7 @@ LIMITS = SocketLimits(
     stalled_seconds=30,
     connections_per_credential=2,
 )
-QUIET = Seen(0, busy=False, unsent=0)
+QUIET = ConnectionView(0, busy=False, unsent=0)
 FAR = "192.0.2.7"
 
 
@@ -67,15 +67,15 @@ def test_a_silent_guest_is_overdue_and_a_known_one_later() -> None:
 
 def test_each_request_gives_a_guest_new_time() -> None:
     connections = entered("guest")
-    assert connections.overdue(9.0, lambda _: Seen(1, busy=False, unsent=0)) == []
-    assert connections.overdue(19.0, lambda _: Seen(1, busy=False, unsent=0)) == []
-    assert connections.overdue(19.1, lambda _: Seen(1, busy=False, unsent=0)) == ["guest"]
+    assert connections.overdue(9.0, lambda _: ConnectionView(1, busy=False, unsent=0)) == []
+    assert connections.overdue(19.0, lambda _: ConnectionView(1, busy=False, unsent=0)) == []
+    assert connections.overdue(19.1, lambda _: ConnectionView(1, busy=False, unsent=0)) == ["guest"]
 
 
 def test_a_guests_request_takes_only_so_long_and_a_known_ones_as_long_as_it_likes() -> None:
     connections = entered("guest", "known")
     connections.proved("known", "token")
-    busy = Seen(1, busy=True, unsent=0)
+    busy = ConnectionView(1, busy=True, unsent=0)
     assert connections.overdue(1.0, lambda _: busy) == []
     assert connections.overdue(21.0, lambda _: busy) == []
     assert connections.overdue(21.1, lambda _: busy) == ["guest"]
@@ -87,8 +87,8 @@ def test_whoever_reads_nothing_is_overdue_and_whoever_reads_slowly_is_not() -> N
     connections = entered("known")
     connections.proved("known", "token")
 
-    def unread(size: int) -> Seen:
-        return Seen(1, busy=True, unsent=size)
+    def unread(size: int) -> ConnectionView:
+        return ConnectionView(1, busy=True, unsent=size)
 
     assert connections.overdue(1.0, lambda _: unread(500)) == []
     assert connections.overdue(31.0, lambda _: unread(600)) == []
@@ -102,4 +102,4 @@ def test_what_a_credential_leaves_unread_on_all_its_connections_is_bounded() -> 
     for name, owner in (("a", "one"), ("b", "one"), ("c", "one"), ("d", "other")):
         connections.enter(name, "127.0.0.1", 0.0)
         connections.proved(name, owner)
-    assert connections.overdue(1.0, lambda _: Seen(1, busy=True, unsent=400)) == ["c"]
+    assert connections.overdue(1.0, lambda _: ConnectionView(1, busy=True, unsent=400)) == ["c"]

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from tacit.base.shipping import (
     FENCE_SUFFIX,
     Answer,
+    BatchFound,
+    BatchStored,
     Declined,
     Elsewhere,
     Fate,
-    Found,
     Nobody,
     NothingThere,
+    ShippingStep,
     Silence,
-    Step,
-    Taken,
     Tracking,
     after,
     again,
@@ -35,11 +35,11 @@ class Subject:
     def take(self, batch_id: str) -> Answer:
         """The guard is the empty subject: only the first is ever taken."""
         if self.answers_by_id and batch_id in self.log:
-            return Taken(self.log.index(batch_id) + 1)
+            return BatchStored(self.log.index(batch_id) + 1)
         if self.log:
             return Elsewhere()
         self.log.append(batch_id)
-        return Taken(1)
+        return BatchStored(1)
 
     def send(self, batch_id: str, weather: str) -> Answer:
         match weather:
@@ -62,7 +62,7 @@ class Subject:
                 return self.take(batch_id)
 
     def look(self, weather: str) -> Answer:
-        return Found(1, self.log[0]) if self.log and weather == "fair" else NothingThere()
+        return BatchFound(1, self.log[0]) if self.log and weather == "fair" else NothingThere()
 
     def release(self, count: int) -> None:
         for batch_id in self.held[:count]:
@@ -75,11 +75,11 @@ def carried(subject: Subject, tracking: Tracking, weather: list[str], landing: l
         subject.release(landing.pop() if landing else 0)
         now = weather.pop() if weather else "fair"
         match tracking.step:
-            case Step.PUBLISH:
+            case ShippingStep.PUBLISH:
                 answer = subject.send("ours", now)
-            case Step.FENCE:
+            case ShippingStep.FENCE:
                 answer = subject.send("ours" + FENCE_SUFFIX, now)
-            case Step.LOOK:
+            case ShippingStep.LOOK:
                 answer = subject.look(now)
         tracking = after(tracking, answer)
     return tracking
@@ -122,15 +122,15 @@ DOUBT = Tracking("b", 5, doubt=True)
         (Tracking("b", 5), Declined(10077), None, Fate.NOT_WRITTEN),
         (Tracking("b", 1), Nobody(), None, Fate.NOT_WRITTEN),
         (Tracking("b", 1), Silence(), None, Fate.UNKNOWN),
-        (Tracking("b", 5), Silence(), Step.PUBLISH, None),
-        (DOUBT, Elsewhere(), Step.LOOK, None),
-        (DOUBT, Declined(10077), Step.FENCE, None),
-        (DOUBT, Taken(7), None, Fate.KEPT),
-        (Tracking("b", 3, doubt=True), Silence(), Step.FENCE, None),
+        (Tracking("b", 5), Silence(), ShippingStep.PUBLISH, None),
+        (DOUBT, Elsewhere(), ShippingStep.LOOK, None),
+        (DOUBT, Declined(10077), ShippingStep.FENCE, None),
+        (DOUBT, BatchStored(7), None, Fate.KEPT),
+        (Tracking("b", 3, doubt=True), Silence(), ShippingStep.FENCE, None),
     ],
 )
 def test_an_answer_means_something_else_when_an_earlier_attempt_is_in_doubt(
-    before: Tracking, answer: Answer, step: Step | None, fate: Fate | None
+    before: Tracking, answer: Answer, step: ShippingStep | None, fate: Fate | None
 ) -> None:
     found = after(before, answer)
     assert found.fate is fate

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.base.moment import SECOND, Moment
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import Committed, Duplicate
 from tests.ledger.world import World, refusal, submission
 
@@ -138,7 +138,7 @@ def test_a_notice_to_oneself_has_no_recipient(room: World) -> None:
 @pytest.mark.spec("CCCS-077")
 def test_an_operator_may_restrict_the_kinds_of_notices(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("allow") / "data"
-    world = World(folder, settings=Settings(notice_kinds=frozenset({"info"})))
+    world = World(folder, settings=AdmissionSettings(notice_kinds=frozenset({"info"})))
     world.group("g_one")
     world.do("g_one", "user", "system.notify", kind="info")
     with refusal("invalid_request", "CCCS-077"):
@@ -160,7 +160,7 @@ def test_a_kind_of_a_profile_not_offered_is_refused(
     world: World, missing: str, kind: str, data: dict[str, object]
 ) -> None:
     world.group("g_one")
-    world.settings = Settings(profiles=frozenset({"core", "management", "context"} - {missing}))
+    world.settings = AdmissionSettings(profiles=frozenset({"core", "management", "context"} - {missing}))
     world.reopen()
     with refusal("invalid_request", "CCCS-119"):
         world.try_("g_one", "user", kind, **data)
@@ -190,7 +190,7 @@ def test_a_repeat_inside_the_window_is_the_first_event_also_after_a_restart(room
 @pytest.mark.spec("CCCS-055")
 def test_the_window_is_a_setting(world: World) -> None:
     world.group("g_one", ann="peer")
-    world.settings = Settings(idempotency_window=Moment(3600 * SECOND))
+    world.settings = AdmissionSettings(idempotency_window=Moment(3600 * SECOND))
     world.reopen()
     first = world.say("g_one", "ann", "x", client_id="k")
     world.clock.move(3500)

@@ -13,7 +13,7 @@ from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.base.strict_json import compact
 from tacit.ledger import shapes
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.codes import CODES
 from tacit.ledger.cursor import Selection, matches, selection
 from tacit.ledger.envelope import data_of, decode, encode
@@ -207,7 +207,7 @@ def test_the_send_record_obliges_nobody() -> None:
 
 @pytest.mark.spec("CCCS-044", "CCCS-109", "CCCS-116", "CCCS-119")
 def test_capabilities_say_what_is_offered_and_leave_out_what_is_not() -> None:
-    settings = Settings(profiles=frozenset({"core"}), idempotency_window=Moment(600 * SECOND))
+    settings = AdmissionSettings(profiles=frozenset({"core"}), idempotency_window=Moment(600 * SECOND))
     told = capabilities(settings, auth="authenticated", limits={"body_bytes": 5})
     assert (told["cccs"], told["profiles"], told["auth"]) == (1, ["core"], "authenticated")
     assert told["idempotency_window_s"] == 600
@@ -218,7 +218,7 @@ def test_capabilities_say_what_is_offered_and_leave_out_what_is_not() -> None:
     assert not [kind for kind in told["kinds"] if kind.startswith(("group.", "actor.", "context."))]
     assert told["limits"]["body_bytes"] == 5
     assert set(told["error_codes"]) == set(CODES)
-    whole = capabilities(Settings(), auth="local_trust", limits={})
+    whole = capabilities(AdmissionSettings(), auth="local_trust", limits={})
     assert whole["profiles"] == ["core", "management", "context"]
     assert whole["kinds"] == list(KINDS)
 

@@ -13,13 +13,13 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import RecordBlob
 from tacit.ledger.cursor import selection
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.journal import SqliteJournal
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.ledger.commands import Committed, Duplicate
-    from tacit.ledger.io.reader import Inbox
+    from tacit.ledger.io.reader import InboxContents
     from tacit.ledger.ports import Journal
     from tacit.ledger.state import Group
     from tacit.ledger.stored_event import StoredEvent
@@ -86,7 +86,7 @@ class World:
         self,
         folder: Path,
         *,
-        settings: Settings | None = None,
+        settings: AdmissionSettings | None = None,
         vfs: str | None = None,
         hard_pages: int = 16_000,
         journal: Callable[[apsw.Connection], Journal] = SqliteJournal,
@@ -95,14 +95,14 @@ class World:
         self.clock = HandClock()
         # A second world on the same folder, also in a child process, must not draw the same ids again.
         self.entropy = SeededEntropy(os.getpid() << 20 | next(_seeds))
-        self.settings = settings or Settings()
+        self.settings = settings or AdmissionSettings()
         self.vfs = vfs
         self.hard_pages = hard_pages
         self.journal = journal
         self.store = self._open()
 
     def _open(self) -> Store:
-        options = Options(
+        options = StoreOptions(
             settings=self.settings,
             clock=self.clock,
             entropy=self.entropy,
@@ -157,7 +157,7 @@ class World:
     def events(self, group: str, principal: str = "user", **wanted: Any) -> list[Event]:
         return [decode(found.raw) for found in self.page(group, principal, **wanted)]
 
-    def inbox(self, group: str, principal: str, limit: int = 1000) -> Inbox:
+    def inbox(self, group: str, principal: str, limit: int = 1000) -> InboxContents:
         state = self.state(group)
         return self.store.read(lambda reader: reader.inbox(state, principal, limit))
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.commands.main import tacit
 from tacit.base.commands.output_place import OutputPlace
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    Store(tmp_path / "data", Options(readers=1), engine=AttentionEngine).close()
+    Store(tmp_path / "data", StoreOptions(readers=1), engine=AttentionEngine).close()
     return tmp_path / "data"
 
 

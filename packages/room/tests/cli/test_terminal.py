@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit.base.commands.terminal import Table, Terminal, bold, cells, styled
 from tacit.cli import show
-from tacit.cli.operation.doctor import Finding
+from tacit.cli.operation.doctor import DoctorFinding
 from tacit.harness.drivers import catalogue
 from tests.shell import signed_in
 from tools.places import modules
@@ -114,7 +114,7 @@ def test_no_command_writes_markup(source):
 
 @pytest.mark.parametrize("entry", catalogue.CATALOGUE, ids=lambda entry: entry.name)
 def test_the_doctor_says_what_to_install_with_the_extra_in_brackets(entry, capsys):
-    Terminal().print(f"  {Finding('x', ok=False, found='', advice=entry.install).advice}", style="dim")
+    Terminal().print(f"  {DoctorFinding('x', ok=False, found='', advice=entry.install).advice}", style="dim")
     assert entry.install in capsys.readouterr().out
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.base.errors import Unavailable
 from tacit.client import following
-from tacit.client.following import Following
+from tacit.client.following import FollowState
 
 
 class Away:
@@ -34,7 +34,7 @@ async def test_each_try_that_fails_waits_by_a_higher_number(monkeypatch: pytest.
 
     monkeypatch.setattr(following, "pause", pause)
     with pytest.raises(Enough):
-        async for _event in Following(Away(), "g_one", 0, ()).events():  # pyright: ignore[reportArgumentType]
+        async for _event in FollowState(Away(), "g_one", 0, ()).events():  # pyright: ignore[reportArgumentType]
             pass
     assert tries == [0, 1, 2, 3]
 
@@ -51,5 +51,5 @@ async def test_each_try_that_fails_waits_by_a_higher_number(monkeypatch: pytest.
     ],
 )
 def test_a_hub_is_asked_for_what_it_offers(offered: dict[str, Any], asked: dict[str, Any]) -> None:
-    one = Following(Away(), "g_one", 7, ("chat.message",))  # pyright: ignore[reportArgumentType]
+    one = FollowState(Away(), "g_one", 7, ("chat.message",))  # pyright: ignore[reportArgumentType]
     assert one._params(offered) == {"group_id": "g_one"} | asked

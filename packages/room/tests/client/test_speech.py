@@ -139,9 +139,9 @@ async def test_a_rebuild_keeps_traces_and_links(room, group, pair):
     before = upkeep.fingerprint(room.folder)
     from tacit.base.io.system import SystemEntropy
     from tacit.base.io.time_service import TimeService
-    from tacit.ledger.admission import Settings
+    from tacit.ledger.admission import AdmissionSettings
 
-    upkeep.rebuild(room.folder, TimeService(), SystemEntropy(), Settings())
+    upkeep.rebuild(room.folder, TimeService(), SystemEntropy(), AdmissionSettings())
     assert upkeep.fingerprint(room.folder) == before
     await room.start()
     assert len((await ada.trace(group, "t1"))["events"]) == 2

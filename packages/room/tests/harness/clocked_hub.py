@@ -18,7 +18,7 @@ from tacit.base.moment import Moment
 from tacit.client import Hub
 from tacit.hub.config import HubConfig
 from tacit.hub.server import Server
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.harness.live_hub import LiveHub
 from tests.harness.living import WAIT
 from tests.ledger.world import START, HandClock
@@ -126,7 +126,7 @@ async def clocked_hub(folder: Path) -> AsyncIterator[ClockedHub]:
 async def serve(folder: Path, port: int, at: int, line: Connection) -> None:
     """The hub's end."""
     clock = HandClock(Moment(at))
-    server = Server(HubConfig(folder, port=port, writer="thread"), Options(clock=clock))
+    server = Server(HubConfig(folder, port=port, writer="thread"), StoreOptions(clock=clock))
     await server.start()
     line.send(str(server.port))
     while True:

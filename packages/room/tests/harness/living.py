@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.c2a.io.session import Habits
 from tacit.c2a.retry import Pace
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 from tacit.harness.drivers import catalogue
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.io.agent_config import AgentConfig, SlotPlace
 from tacit.harness.io.harness import Harness
 
@@ -100,21 +100,24 @@ async def living(
     desk: Desk,
     *,
     name: str = "ada",
-    budget: Budget | None = None,
+    budget: DailyBudget | None = None,
     sessions: int = 1,
     clock: Clock | None = None,
     **more: Any,
 ) -> AsyncIterator[Harness]:
     """A harness in this process; stopped cleanly at the end."""
-    driver = catalogue.build("command", Options(str(folder / "driver"), command=desk.command()))
+    driver = catalogue.build("command", DriverOptions(str(folder / "driver"), command=desk.command()))
     places = [folder / f"session-{number}" for number in range(2, sessions + 1)]
     for place in places:
         place.mkdir(exist_ok=True)
     beside = [
-        catalogue.build("command", Options(str(place / "driver"), command=desk.command())) for place in places
+        catalogue.build("command", DriverOptions(str(place / "driver"), command=desk.command()))
+        for place in places
     ]
     more["more_slots"] = tuple(SlotPlace(place) for place in places)
-    config = AgentConfig(url, token, name, folder / "state", habits=QUICK, budget=budget or Budget(), **more)
+    config = AgentConfig(
+        url, token, name, folder / "state", habits=QUICK, budget=budget or DailyBudget(), **more
+    )
     told = Told()
     harness = Harness(config, driver, beside=beside, clock=clock, tell=told)
     harness.told = told

@@ -12,7 +12,7 @@ from tacit.harness.activity import (
     UPDATE_BYTES,
     TurnActivity,
 )
-from tacit.harness.drivers.port import Activity, TextDelta, ToolEnded, ToolStarted
+from tacit.harness.drivers.port import ObservedActivity, TextDelta, ToolEnded, ToolStarted
 
 
 def whole(turn):
@@ -37,10 +37,10 @@ def test_words_and_calls_of_any_driver_become_things_in_order():
 def test_a_call_that_says_more_is_shown_as_what_it_is():
     turn = TurnActivity()
     turn.saw(ToolStarted("c1", "shell"))
-    turn.did(Activity("c1", "command", title="make"))
-    turn.did(Activity("c1", "command", text="one\n", appends=True))
-    turn.did(Activity("c1", "command", text="two\n", appends=True))
-    turn.did(Activity("c1", "command", "done", exit_code=0))
+    turn.did(ObservedActivity("c1", "command", title="make"))
+    turn.did(ObservedActivity("c1", "command", text="one\n", appends=True))
+    turn.did(ObservedActivity("c1", "command", text="two\n", appends=True))
+    turn.did(ObservedActivity("c1", "command", "done", exit_code=0))
     turn.saw(ToolEnded("c1", "shell", ok=True))
     assert turn.snapshot() == [
         {"id": "c1", "kind": "command", "state": "done", "title": "make", "text": "one\ntwo\n", "exitCode": 0}
@@ -49,7 +49,7 @@ def test_a_call_that_says_more_is_shown_as_what_it_is():
 
 def test_a_turn_that_is_over_leaves_nothing_running():
     turn = TurnActivity()
-    turn.did(Activity("c1", "command", title="sleep 1000"))
+    turn.did(ObservedActivity("c1", "command", title="sleep 1000"))
     turn.ended("failed")
     assert whole(turn)["c1"]["state"] == "failed"
 
@@ -63,7 +63,7 @@ def test_a_turn_that_is_over_leaves_nothing_running():
 def test_whatever_is_told_the_bounds_hold(told):
     turn = TurnActivity()
     for number, kind, size in told:
-        turn.did(Activity(f"i{number}", kind, text="ä" * (size // 2), appends=bool(size % 2)))
+        turn.did(ObservedActivity(f"i{number}", kind, text="ä" * (size // 2), appends=bool(size % 2)))
         items = turn.update()
         assert len(items) <= 1 or sum(len(one.get("text", "").encode()) for one in items) <= UPDATE_BYTES
     shown = turn.snapshot()
@@ -77,9 +77,9 @@ def test_whatever_is_told_the_bounds_hold(told):
 
 def test_a_flood_becomes_a_few_updates():
     turn = TurnActivity()
-    turn.did(Activity("c1", "command", title="make"))
+    turn.did(ObservedActivity("c1", "command", title="make"))
     for number in range(5_000):
-        turn.did(Activity("c1", "command", text=f"line {number}\n", appends=True))
+        turn.did(ObservedActivity("c1", "command", text=f"line {number}\n", appends=True))
     updates = []
     while turn.has_news:
         updates.append(turn.update())
@@ -90,9 +90,9 @@ def test_a_flood_becomes_a_few_updates():
 
 def test_secrets_are_struck_out_wherever_they_stand_also_in_two_pieces():
     turn = TurnActivity(("s3cret-token-of-ada",))
-    turn.did(Activity("c1", "command", title="echo s3cret-token-of-ada"))
-    turn.did(Activity("c1", "command", text="s3cret-tok", appends=True))
-    turn.did(Activity("c1", "command", text="en-of-ada\n", appends=True))
+    turn.did(ObservedActivity("c1", "command", title="echo s3cret-token-of-ada"))
+    turn.did(ObservedActivity("c1", "command", text="s3cret-tok", appends=True))
+    turn.did(ObservedActivity("c1", "command", text="en-of-ada\n", appends=True))
     assert "s3cret" not in str(turn.snapshot())
     assert whole(turn)["c1"]["title"] == f"echo {STRUCK}"
 
@@ -101,10 +101,10 @@ def test_the_summary_says_what_was_done_and_nothing_that_was_said():
     turn = TurnActivity()
     turn.saw(TextDelta("a private thought"))
     diff = "--- a.py\n+++ a.py\n@@\n-old\n+new\n+more"
-    turn.did(Activity("e1", "edit", "done", title="a.py", text=diff, files=("a.py",)))
-    turn.did(Activity("e2", "edit", "refused", title="b.py", text="+x", files=("b.py",)))
-    turn.did(Activity("c1", "command", "done", title="pytest -q", text="1 failed", exit_code=1))
-    turn.did(Activity("c2", "command", "done", title="ls", exit_code=0))
+    turn.did(ObservedActivity("e1", "edit", "done", title="a.py", text=diff, files=("a.py",)))
+    turn.did(ObservedActivity("e2", "edit", "refused", title="b.py", text="+x", files=("b.py",)))
+    turn.did(ObservedActivity("c1", "command", "done", title="pytest -q", text="1 failed", exit_code=1))
+    turn.did(ObservedActivity("c2", "command", "done", title="ls", exit_code=0))
     summary = turn.summary()
     assert summary == {
         "files": ["a.py"],

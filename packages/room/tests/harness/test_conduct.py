@@ -14,14 +14,14 @@ from tacit.harness.effects import (
     Claim,
     Defer,
     Join,
-    Post,
+    PostAnswer,
     Postpone,
     React,
     Report,
     Return,
     Settle,
     Spent,
-    Steer,
+    SteerTurn,
     Tell,
 )
 from tests.c2a_peer import WRITTEN, delivery
@@ -95,7 +95,7 @@ def test_five_fragments_a_second_apart_are_one_turn_and_the_others_superseded():
     turn = kinds(conduct.due(at(7)), Begin)[0].turn
     assert [one.text for one in turn.events] == [f"part {number}" for number in range(5)]
     effects = conduct.ended(done(), at(9))
-    assert [one.body for one in kinds(effects, Post)] == ["The plan is ready."]
+    assert [one.body for one in kinds(effects, PostAnswer)] == ["The plan is ready."]
     assert settled(effects) == {"e4": None, **{f"e{number}": "superseded" for number in range(4)}}
     assert kinds(effects, Settle)[-1].more == {"mergedInto": "e4"}
 
@@ -177,7 +177,7 @@ def test_a_fragment_while_the_model_thinks_restarts_the_turn_with_everything():
     first = begin(conduct, event("e1", "one"))
     effects = conduct.heard(event("e2", "two"), at(10))
     assert effects == [Return(("e1", "e2")), Abort(first.id)]
-    assert kinds(conduct.ended(done("half an answer"), at(10.2)), Post) == []
+    assert kinds(conduct.ended(done("half an answer"), at(10.2)), PostAnswer) == []
     turn = kinds(conduct.due(at(13.3)), Begin)[0].turn
     assert [one.text for one in turn.events] == ["one", "two"]
     assert turn.id != first.id
@@ -193,7 +193,7 @@ def test_two_restarts_and_no_more():
         assert kinds(conduct.due(at(number * 5 + 4)), Begin)
     assert conduct.heard(event("e4", "and the last of it"), at(22)) == []
     effects = conduct.ended(done(), at(26))
-    assert kinds(effects, Post)[0].turn.carrier.event_id == "e3"
+    assert kinds(effects, PostAnswer)[0].turn.carrier.event_id == "e3"
     assert kinds(effects, Begin)[0].turn.carrier.event_id == "e4"
 
 
@@ -205,7 +205,7 @@ def test_no_restart_after_a_side_effecting_tool_call(tool):
     conduct.tool_started("c1", tool)
     conduct.boundary("c1", at(6))
     assert conduct.heard(event("e2"), at(7)) == []
-    assert kinds(conduct.ended(done(), at(8)), Post)
+    assert kinds(conduct.ended(done(), at(8)), PostAnswer)
 
 
 @pytest.mark.spec("C2A-188")
@@ -222,25 +222,25 @@ def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
 def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
     conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True, draw=lambda: "5f3a"))
     turn = begin(conduct, event("e1", "one"))
-    steer = kinds(conduct.heard(event("e2", "two"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "two"), at(8)), SteerTurn)[0]
     assert (steer.turn_id, message_of(steer.text) == "two") == (turn.id, True)
     assert conduct.steered(steer, at(8), taken=True) == [Join(turn.id, (steer.event,))]
     effects = conduct.ended(done(), at(9))
-    assert kinds(effects, Post)[0].turn.carrier.event_id == "e2"
+    assert kinds(effects, PostAnswer)[0].turn.carrier.event_id == "e2"
     assert settled(effects) == {"e2": None, "e1": "superseded"}
 
 
 def test_a_steer_that_is_not_taken_becomes_a_restart():
     conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), SteerTurn)[0]
     assert kinds(conduct.steered(steer, at(8), taken=False), Abort)
 
 
 def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
     conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), SteerTurn)[0]
     conduct.ended(done(), at(8.5))
     assert kinds(conduct.steered(steer, at(9), taken=True), Begin)
 
@@ -279,7 +279,7 @@ def test_what_is_unrelated_waits_its_turn_and_both_are_answered(options, text, a
     assert conduct.running.turn is turn
     effects = conduct.ended(done("The parser is done."), at(after + 400))
     assert settled(effects) == {"e1": None}
-    assert [one.turn.carrier.event_id for one in kinds(effects, Post, Begin)] == ["e1", "e2"]
+    assert [one.turn.carrier.event_id for one in kinds(effects, PostAnswer, Begin)] == ["e1", "e2"]
     assert settled(conduct.ended(done("It is 8080."), at(after + 500))) == {"e2": None}
 
 
@@ -319,7 +319,7 @@ def test_a_correction_after_something_was_done_is_before_the_model_at_its_next_b
     assert kinds(effects, Join)[0].events[0].event_id == "e2"
     effects = conduct.ended(done("The lexer is done."), at(20))
     assert settled(effects) == {"e2": None, "e1": "superseded"}
-    assert [one.turn.carrier.event_id for one in kinds(effects, Post)] == ["e2"]
+    assert [one.turn.carrier.event_id for one in kinds(effects, PostAnswer)] == ["e2"]
 
 
 def test_a_correction_is_of_what_its_author_asked_last():
@@ -343,7 +343,7 @@ def test_five_questions_in_a_minute_get_five_answers_in_order():
     posts, now = [], 60
     while conduct.running is not None:
         effects = conduct.ended(done(f"answer {now}"), at(now))
-        posts += kinds(effects, Post)
+        posts += kinds(effects, PostAnswer)
         now += 30
     assert [one.turn.carrier.text for one in posts] == asked
 
@@ -520,7 +520,7 @@ def test_silence_posts_nothing_and_is_told_as_the_policy_allows():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", attention__policy="may_respond"))
     effects = conduct.ended(done("NO_REPLY"), at(9))
-    assert kinds(effects, Post, React) == []
+    assert kinds(effects, PostAnswer, React) == []
     assert settled(effects) == {"e1": "ignored"}
 
 
@@ -530,7 +530,7 @@ def test_silence_where_an_answer_is_owed_shows_as_a_sign(author, sign):
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", author={"id": "x", "kind": author}))
     effects = conduct.ended(done("NO_REPLY"), at(9))
-    assert kinds(effects, Post, React) == [React("e1", sign)]
+    assert kinds(effects, PostAnswer, React) == [React("e1", sign)]
     assert settled(effects) == {"e1": None}
 
 
@@ -539,7 +539,7 @@ def test_words_about_an_event_that_must_not_be_answered_are_dropped():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", attention__policy="must_not_respond"))
     effects = conduct.ended(done("I have an opinion."), at(9))
-    assert kinds(effects, Post) == []
+    assert kinds(effects, PostAnswer) == []
     assert settled(effects) == {"e1": "ignored"}
 
 
@@ -549,7 +549,7 @@ def test_a_tool_post_and_a_last_word_are_one_message():
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
     effects = conduct.ended(done("I have answered."), at(9))
-    assert kinds(effects, Post) == []
+    assert kinds(effects, PostAnswer) == []
     assert settled(effects) == {"e1": None}
 
 
@@ -557,7 +557,7 @@ def test_a_message_elsewhere_does_not_take_the_place_of_the_answer():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"other"}
-    assert kinds(conduct.ended(done("The answer."), at(9)), Post)
+    assert kinds(conduct.ended(done("The answer."), at(9)), PostAnswer)
 
 
 @pytest.mark.spec("C2A-133")
@@ -566,14 +566,14 @@ def test_a_signal_discharges_without_words():
     begin(conduct, event("e1"))
     conduct.running.acts.discharged = {"e1"}
     effects = conduct.ended(done("I have reacted."), at(9))
-    assert kinds(effects, Post) == []
+    assert kinds(effects, PostAnswer) == []
 
 
 def test_what_the_model_deferred_waits_for_the_hub_to_bring_it_again():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.deferred = {"e1"}
-    assert kinds(conduct.ended(done("Later."), at(9)), Postpone, Post) == [Postpone("e1")]
+    assert kinds(conduct.ended(done("Later."), at(9)), Postpone, PostAnswer) == [Postpone("e1")]
 
 
 @pytest.mark.spec("C2A-163")
@@ -623,7 +623,7 @@ def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answe
     effects = conduct.ended(done("The parser is done."), at(now + 1))
     assert kinds(effects, Begin), "the model is back: whoever waited for it is asked at once"
     last = conduct.ended(done("It is 8080."), at(now + 2))
-    assert {one.turn.carrier.event_id for one in kinds([*effects, *last], Post)} == {"e1", "e2"}
+    assert {one.turn.carrier.event_id for one in kinds([*effects, *last], PostAnswer)} == {"e1", "e2"}
 
 
 @pytest.mark.spec("C2A-163")
@@ -765,7 +765,7 @@ def test_a_cancelled_turn_ends_and_nothing_of_it_is_posted():
     conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1"))
     assert conduct.cancelled("e1", at(5)) == [Settle("e1", "superseded"), Abort(turn.id)]
-    assert kinds(conduct.ended(done("too late"), at(6)), Post) == []
+    assert kinds(conduct.ended(done("too late"), at(6)), PostAnswer) == []
 
 
 @pytest.mark.spec("C2A-185", "C2A-189")
@@ -813,7 +813,7 @@ def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
 def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
     conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), SteerTurn)[0]
     assert conduct.cancelled("e2", at(8)) == []
     assert conduct.steered(steer, at(8), taken=False) == [Settle("e2", "superseded")]
     conduct.heard(knock("k1", reason="role_mention"), at(9))
@@ -840,7 +840,7 @@ def test_stop_ends_the_work_at_once_and_is_answered_with_a_signal():
     effects = conduct.heard(stop, at(5))
     assert settled(effects) == {"e2": "superseded", "e1": "superseded", "s1": None}
     assert kinds(effects, Abort, React) == [Abort(turn.id), React("s1", "done")]
-    assert kinds(conduct.ended(done("more"), at(5.2)), Post, Begin) == []
+    assert kinds(conduct.ended(done("more"), at(5.2)), PostAnswer, Begin) == []
 
 
 def test_stop_without_anything_to_stop_is_a_question_for_the_model():
@@ -871,7 +871,7 @@ def test_immediate_content_enters_the_same_turn_at_its_next_boundary():
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e2"}
     effects = conduct.ended(done("The plan."), at(9))
     assert settled(effects) == {"e1": None, "e2": None}
-    assert len(kinds(effects, Post)) == 1
+    assert len(kinds(effects, PostAnswer)) == 1
 
 
 def test_an_inserted_obligation_that_went_unanswered_gets_a_turn_of_its_own():
@@ -984,10 +984,10 @@ def test_work_for_a_role_that_an_earlier_process_took_on_is_taken_up_again():
 def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
     conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     turn = begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(immediate("e2"), at(8)), SteerTurn)[0]
     assert conduct.steered(steer, at(8), taken=True) == [Join(turn.id, (steer.event,))]
     effects = conduct.ended(done(), at(9))
-    assert kinds(effects, Post)[0].turn.carrier.event_id == "e1"
+    assert kinds(effects, PostAnswer)[0].turn.carrier.event_id == "e1"
     assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"
 
 
@@ -1021,14 +1021,14 @@ def test_what_was_meant_for_a_turn_that_is_over_does_not_enter_the_next_one(take
     begin(conduct, event("e1"))
     conduct.heard(private("p1", "ada", "user", text="whispered"), at(5))
     more = event("e2", "and the tests", injection__mode=mode)
-    [steer] = kinds(conduct.heard(more, at(8)), Steer)
+    [steer] = kinds(conduct.heard(more, at(8)), SteerTurn)
     [begun] = kinds(conduct.ended(done(), at(9)), Begin)
     assert begun.turn.audience == "ada+user"
     effects = conduct.steered(steer, at(9), taken=taken)
     assert kinds(effects, Join, Abort) == []
     assert [one.event_id for one in conduct.running.turn.events] == ["p1"]
     effects = conduct.ended(done("Only for the two of us."), at(10))
-    assert [one.turn.carrier.event_id for one in kinds(effects, Post)] == ["p1"]
+    assert [one.turn.carrier.event_id for one in kinds(effects, PostAnswer)] == ["p1"]
     [last] = kinds([*effects, *conduct.due(at(20))], Begin)
     assert [one.event_id for one in last.turn.events] == ["e2"]
 
@@ -1063,7 +1063,7 @@ def test_an_immediate_event_of_another_audience_does_not_enter_the_turn(options)
     begin(conduct, event("e1"))
     urgent = {"policy": "must_respond", "reason": "direct_mention", "priority": "urgent"}
     whisper = private("e2", "ada", "user", injection__mode="immediate", attention=urgent)
-    assert kinds(conduct.heard(whisper, at(5)), Steer) == []
+    assert kinds(conduct.heard(whisper, at(5)), SteerTurn) == []
     conduct.tool_started("c1", "read")
     order, effects = conduct.boundary("c1", at(6))
     assert not isinstance(order, Insert)

@@ -10,7 +10,18 @@ from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_delivered
 from tacit.harness.conduct import ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Stop, TurnOutcome
-from tacit.harness.effects import Abort, Begin, Claim, Join, Post, Postpone, Return, Settle, Spent, Steer
+from tacit.harness.effects import (
+    Abort,
+    Begin,
+    Claim,
+    Join,
+    PostAnswer,
+    Postpone,
+    Return,
+    Settle,
+    Spent,
+    SteerTurn,
+)
 from tests.c2a_peer import delivery
 from tests.harness.one_turn import OneTurn
 
@@ -35,10 +46,10 @@ class Life(RuleBasedStateMachine):
         self.open: set[str] = set()
         self.ended: set[str] = set()
         self.cancelled: set[str] = set()
-        self.posts: list[Post] = []
+        self.posts: list[PostAnswer] = []
         self.turn: str | None = None
         self.aborting = False
-        self.steers: list[Steer] = []
+        self.steers: list[SteerTurn] = []
         self.claims: list[Claim] = []
         self.calls: list[str] = []
         self.said: dict[str, tuple[str, str]] = {}
@@ -74,10 +85,10 @@ class Life(RuleBasedStateMachine):
                     assert set(effect.event_ids) <= self.open
                 case Join():
                     assert {one.event_id for one in effect.events} <= self.open
-                case Post():
+                case PostAnswer():
                     assert effect.turn.carrier.event_id not in self.cancelled
                     self.posts.append(effect)
-                case Steer():
+                case SteerTurn():
                     self.steers.append(effect)
                 case Claim():
                     self.claims.append(effect)

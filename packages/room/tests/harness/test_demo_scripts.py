@@ -9,7 +9,7 @@ from tacit.attention.read.prose import prose
 from tacit.attention.send.similarity import nearest
 from tacit.attention.settings import DEFAULTS
 from tacit.c2a.messages import read_delivered
-from tacit.harness.demo.scripts import CAST, WELCOME, Shown, maya, shown_in
+from tacit.harness.demo.scripts import CAST, WELCOME, ShownEvent, maya, shown_in
 from tacit.harness.prompt import turn_prompt
 from tests.c2a_peer import delivery
 
@@ -35,7 +35,7 @@ def test_who_is_asked_again_and_again_always_has_other_words(part, reason):
     said: list[str] = []
     for turn in range(12):
         does = part.script(
-            Shown(f"e{turn}", "ann", by_agent=False, reason=reason, text="what is this place?")
+            ShownEvent(f"e{turn}", "ann", by_agent=False, reason=reason, text="what is this place?")
         )
         words = does.words(said[-DEFAULTS.similar_window :])
         assert words
@@ -49,7 +49,7 @@ def spoken():
     for part in CAST:
         for reason in ("mention", "role_mention"):
             for text in ("hm", "why?", "what?", "agents?"):
-                does = part.script(Shown("e1", "ann", by_agent=False, reason=reason, text=text))
+                does = part.script(ShownEvent("e1", "ann", by_agent=False, reason=reason, text=text))
                 yield from (does.text, *does.others)
 
 
@@ -61,6 +61,6 @@ def test_no_answer_of_the_demo_asks_the_room_for_anything(line):
 
 def test_the_guide_says_who_is_here_after_she_said_what_this_place_is() -> None:
     asked = ("what is this place?", "and who else is here?")
-    said = [maya(Shown("e", "ann", by_agent=False, reason="mention", text=text)).text for text in asked]
+    said = [maya(ShownEvent("e", "ann", by_agent=False, reason="mention", text=text)).text for text in asked]
     assert "kit" in said[1]
     assert said[0] != said[1]

@@ -9,7 +9,16 @@ import pytest
 from tacit.c2a.messages import read_delivered
 from tacit.harness import chat_tools
 from tacit.harness.effects import ModelTurn
-from tacit.harness.naming import NOBODY, OUTSIDE, WHOLE_ROOM, Named, company, declared, may_name, named_in
+from tacit.harness.naming import (
+    NOBODY,
+    OUTSIDE,
+    WHOLE_ROOM,
+    NamedAddressees,
+    company,
+    declared,
+    may_name,
+    named_in,
+)
 from tests.c2a_peer import delivery
 
 MEMBERS = [
@@ -21,7 +30,7 @@ MEMBERS = [
 ASKED = read_delivered(delivery("e1", "How is the build?", author={"id": "user", "kind": "human"}))
 
 
-def read(body: str, event=ASKED, **more) -> Named:
+def read(body: str, event=ASKED, **more) -> NamedAddressees:
     return named_in(body, company(MEMBERS), me="ada", about=event, **more)
 
 
@@ -39,7 +48,7 @@ def read(body: str, event=ASKED, **more) -> Named:
     ],
 )
 def test_names_are_read_as_in_a_persons_text(body: str, mentions: tuple[str, ...]) -> None:
-    assert read(body) == Named(mentions)
+    assert read(body) == NamedAddressees(mentions)
 
 
 @pytest.mark.spec("C2A-114")
@@ -57,14 +66,14 @@ def test_a_name_that_reaches_nobody_is_told(body: str, unreached: tuple[tuple[st
 
 def test_in_private_only_those_who_read_it_are_reached() -> None:
     private = replace(ASKED, parties=("ada", "user"))
-    assert read("@kit can you look?", private) == Named((), (("kit", OUTSIDE),))
-    assert read("@kit can you look?", private, elsewhere=True) == Named(("agent:kit",))
+    assert read("@kit can you look?", private) == NamedAddressees((), (("kit", OUTSIDE),))
+    assert read("@kit can you look?", private, elsewhere=True) == NamedAddressees(("agent:kit",))
 
 
 def test_names_stand_beside_those_that_were_declared() -> None:
     arguments = {"content": "@kit?", "mentions": ["agent:rio"]}
-    assert declared(arguments, Named(("agent:kit",)))["mentions"] == ["agent:rio", "agent:kit"]
-    assert "mentions" not in declared({"content": "hm"}, Named())
+    assert declared(arguments, NamedAddressees(("agent:kit",)))["mentions"] == ["agent:rio", "agent:kit"]
+    assert "mentions" not in declared({"content": "hm"}, NamedAddressees())
     assert may_name({"content": "@kit"})
     assert not may_name({"content": "@kit", "directedness": "ambient"})
     assert not may_name({"content": "kit"})

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tacit.base.errors import Refused
-from tacit.harness.budget import Budget, Spending
-from tacit.harness.drivers.port import Price, TurnOutcome, Usage
+from tacit.harness.budget import DailyBudget, Spending
+from tacit.harness.drivers.port import Price, TokenUsage, TurnOutcome
 from tacit.harness.io.pricing import known_prices, price_for
 from tacit.harness.prices import price_list, priced
-from tacit.harness.team import Member
+from tacit.harness.team import TeamMember
 
 HERE = Path.cwd()
 
@@ -61,11 +61,11 @@ def test_a_list_that_makes_no_sense_is_refused(document):
 
 def test_what_the_agent_says_goes_before_the_price_and_that_before_an_estimate():
     price = Price(2.0, 10.0, 0.5)
-    used = Usage(1_000_000, 100_000, 400_000)
+    used = TokenUsage(1_000_000, 100_000, 400_000)
     assert priced(TurnOutcome("t", "x", used, cost_usd=0.7), price, 0).cost_usd == 0.7
     assert priced(TurnOutcome("t", "x", used), price, 0).cost_usd == pytest.approx(1.2 + 0.2 + 1.0)
     guess = priced(TurnOutcome("t", "y" * 400), price, 4_000)
-    assert (guess.usage, guess.estimated) == (Usage(1000, 100), True)
+    assert (guess.usage, guess.estimated) == (TokenUsage(1000, 100), True)
     assert guess.cost_usd == pytest.approx(0.003)
     assert priced(TurnOutcome("t", "x", used), None, 0).cost_usd is None
 
@@ -85,27 +85,27 @@ def test_what_the_agent_says_goes_before_the_price_and_that_before_an_estimate()
     ],
 )
 def test_a_budget_in_dollars_is_refused_where_dollars_cannot_be_counted(driver, model, more, fits):
-    member = Member("ada", driver, "Lobby", budget=Budget(cost_usd=1.0), **more)
+    member = TeamMember("ada", driver, "Lobby", budget=DailyBudget(cost_usd=1.0), **more)
     if fits:
         price_for(member, model, HERE)
     else:
         with pytest.raises(Refused, match="price"):
             price_for(member, model, HERE)
     if not more:
-        price_for(Member("ada", driver, "Lobby", budget=Budget(tokens=5)), model, HERE)
+        price_for(TeamMember("ada", driver, "Lobby", budget=DailyBudget(tokens=5)), model, HERE)
 
 
 def test_an_own_list_is_taken_from_where_it_was_meant(tmp_path):
     (tmp_path / "mine.toml").write_text('as_of = "2026-01-01"\n[models]\nqwen3 = [0.1, 0.2]\n')
-    member = Member("ada", "openai", "Lobby", budget=Budget(cost_usd=1.0), prices="mine.toml")
+    member = TeamMember("ada", "openai", "Lobby", budget=DailyBudget(cost_usd=1.0), prices="mine.toml")
     assert price_for(member, "qwen3", tmp_path) == Price(0.1, 0.2, 0.1)
     with pytest.raises(Refused, match="cannot be read"):
         price_for(member, "qwen3", tmp_path / "elsewhere")
 
 
 def test_a_turn_may_use_what_is_left_of_the_day():
-    left = Budget(tokens=1000, cost_usd=1.0).left(Spending(1, 300, 100, 0, 0.4), Price(1.0, 10.0, 0.1))
+    left = DailyBudget(tokens=1000, cost_usd=1.0).left(Spending(1, 300, 100, 0, 0.4), Price(1.0, 10.0, 0.1))
     assert (left.tokens, left.cost_usd) == (600, pytest.approx(0.6))
-    assert not left.is_used_up(Usage(500, 50), None)
-    assert left.is_used_up(Usage(500, 100), None)
-    assert left.is_used_up(Usage(0, 10), 0.7)
+    assert not left.is_used_up(TokenUsage(500, 50), None)
+    assert left.is_used_up(TokenUsage(500, 100), None)
+    assert left.is_used_up(TokenUsage(0, 10), 0.7)

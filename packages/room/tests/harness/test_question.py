@@ -22,7 +22,7 @@ from tacit.c2a.vocabulary import (
 )
 from tacit.harness.effects import ModelTurn
 from tacit.harness.prompt import event_block
-from tacit.harness.question import Question, added, begun, closed, closes_at, may_restart, takes, typed
+from tacit.harness.question import TurnQuestion, added, begun, closed, closes_at, may_restart, takes, typed
 from tests.attention.world import START
 
 
@@ -47,11 +47,11 @@ def piece(number: int, seconds: float = 0, policy: Policy = Policy.MUST_RESPOND)
     )
 
 
-def takes_at(question: Question, event: Delivered, seconds: float) -> bool:
+def takes_at(question: TurnQuestion, event: Delivered, seconds: float) -> bool:
     return takes(question, event, at(seconds), DEFAULTS)
 
 
-def closes(question: Question) -> Moment:
+def closes(question: TurnQuestion) -> Moment:
     return closes_at(question, DEFAULTS)
 
 

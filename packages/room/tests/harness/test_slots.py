@@ -8,7 +8,7 @@ import pytest
 
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Stop, TurnOutcome
-from tacit.harness.effects import Abort, Begin, Post, Postpone, Report, Settle, Steer
+from tacit.harness.effects import Abort, Begin, PostAnswer, Postpone, Report, Settle, SteerTurn
 from tacit.harness.runs import session_name, slot_of, turn_name
 from tests.harness.one_turn import reach_the_model
 from tests.harness.test_conduct import at, event, immediate, kinds, settled
@@ -49,7 +49,7 @@ def test_an_unrelated_question_to_a_busy_agent_is_begun_in_another_slot():
     effects = conduct.ended(answered(second), at(30))
     assert settled(effects) == {"e2": None}
     assert [(one.turn.carrier.event_id, one.turn.slot) for one in kinds(effects, Begin)] == [("e3", 1)]
-    assert kinds(conduct.ended(answered(first), at(31)), Post)[0].turn is first
+    assert kinds(conduct.ended(answered(first), at(31)), PostAnswer)[0].turn is first
 
 
 def test_no_more_run_side_by_side_than_the_day_has_left():
@@ -146,7 +146,7 @@ def test_what_came_into_a_turn_that_is_ending_waits_and_is_not_at_work():
 def test_a_boundary_and_a_steer_reach_the_turn_that_they_are_of():
     conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True, slots=2))
     first, second = ask(conduct, "e1", 0), ask(conduct, "e2", 10, **BO)
-    [steer] = kinds(conduct.heard(event("e3", "and on which host", **BO), at(12)), Steer)
+    [steer] = kinds(conduct.heard(event("e3", "and on which host", **BO), at(12)), SteerTurn)
     assert steer.turn_id == second.id
     conduct.steered(steer, at(12), taken=True)
     assert [one.event_id for one in conduct.turn(second.id).turn.events] == ["e2", "e3"]
@@ -194,7 +194,7 @@ def test_whatever_happens_each_slot_has_one_turn_and_every_event_ends_once_with_
                 over.append(one.event_id)
             if isinstance(one, Begin):
                 assert conduct.turns[one.turn.slot].turn is one.turn
-            if isinstance(one, Steer):
+            if isinstance(one, SteerTurn):
                 carry_out(conduct.steered(one, at(now), taken=random.random() < 0.7))
         assert set(conduct.turns) <= set(range(slots))
 

@@ -8,8 +8,8 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.harness.budget import Budget, Spending, day_of, next_day
-from tacit.harness.drivers.port import Usage
+from tacit.harness.budget import DailyBudget, Spending, day_of, next_day
+from tacit.harness.drivers.port import TokenUsage
 from tacit.harness.team import document_of, member_of, team_of
 
 GOOD = """
@@ -39,8 +39,8 @@ def test_a_team_is_read():
         ("--access", "write"),
         ("reviewer",),
     )
-    assert ada.budget == Budget(turns=10, cost_usd=5)
-    assert (bob.group, bob.claims, bob.budget) == ("Other", False, Budget())
+    assert ada.budget == DailyBudget(turns=10, cost_usd=5)
+    assert (bob.group, bob.claims, bob.budget) == ("Other", False, DailyBudget())
 
 
 def test_every_fault_is_told():
@@ -100,13 +100,13 @@ def test_a_member_is_the_same_when_it_was_written_down_and_read_again():
 
 
 def test_a_budget_says_which_limit_is_used_up():
-    spent = Spending().and_turn(Usage(100, 20, 50), 0.5).and_turn(Usage(100, 20, 50), None)
+    spent = Spending().and_turn(TokenUsage(100, 20, 50), 0.5).and_turn(TokenUsage(100, 20, 50), None)
     assert (spent.turns, spent.tokens, spent.tokens_cached, spent.cost_usd) == (2, 240, 100, 0.5)
-    assert Budget().used_up(spent) == ""
-    assert Budget(cost_usd=0.5).used_up(spent) == "the day's budget of $0.50 is used up"
-    assert Budget(tokens=240).used_up(spent) == "the day's budget of 240 tokens is used up"
-    assert Budget(turns=2).used_up(spent) == "the day's budget of 2 turns is used up"
-    assert Budget(turns=3, tokens=241, cost_usd=0.51).used_up(spent) == ""
+    assert DailyBudget().used_up(spent) == ""
+    assert DailyBudget(cost_usd=0.5).used_up(spent) == "the day's budget of $0.50 is used up"
+    assert DailyBudget(tokens=240).used_up(spent) == "the day's budget of 240 tokens is used up"
+    assert DailyBudget(turns=2).used_up(spent) == "the day's budget of 2 turns is used up"
+    assert DailyBudget(turns=3, tokens=241, cost_usd=0.51).used_up(spent) == ""
 
 
 def test_a_day_is_a_day_in_utc():

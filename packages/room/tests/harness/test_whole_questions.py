@@ -8,8 +8,8 @@ from tacit.attention.settings import Settings
 from tacit.harness.belonging import belongs
 from tacit.harness.conduct import ConductOptions
 from tacit.harness.drivers.port import TurnOutcome
-from tacit.harness.effects import Abort, Begin, Post, Steer
-from tacit.harness.question import Question, key_of
+from tacit.harness.effects import Abort, Begin, PostAnswer, SteerTurn
+from tacit.harness.question import TurnQuestion, key_of
 from tests.harness.one_turn import OneTurn
 from tests.harness.test_conduct import PLAIN, at, event, kinds, settled
 
@@ -89,7 +89,9 @@ def test_what_is_added_while_the_model_thinks_has_the_turn_begun_anew(text):
     assert conduct.ended(TurnOutcome("t", "Half read."), at(41))
     assert conduct.next_due == at(43)
     assert begun(conduct.due(at(43))) == [first, text]
-    assert [one.body for one in kinds(conduct.ended(TurnOutcome("t", "Both."), at(50)), Post)] == ["Both."]
+    assert [one.body for one in kinds(conduct.ended(TurnOutcome("t", "Both."), at(50)), PostAnswer)] == [
+        "Both."
+    ]
 
 
 @pytest.mark.spec("C2A-188")
@@ -108,7 +110,7 @@ def test_a_turn_that_is_begun_anew_goes_before_what_was_asked_later_and_looks_wh
 def test_a_driver_that_can_be_steered_is_given_what_is_added():
     conduct = OneTurn(ConductOptions(boundaries=True, steers=True))
     conduct.heard(event("e1", "@ada please restart the database."), at(0))
-    [steer] = kinds(conduct.heard(added("e2", "I mean the staging one"), at(9)), Steer)
+    [steer] = kinds(conduct.heard(added("e2", "I mean the staging one"), at(9)), SteerTurn)
     assert "I mean the staging one" in steer.text
 
 
@@ -150,7 +152,7 @@ def test_what_an_earlier_process_left_is_put_together_again():
 def test_a_question_opens_one_thread_and_goes_on_there_alone():
     root = added("t1", "the importer")
     asked_under = event("e1", "@ada how is it?", conversation__threadId="t1")
-    alone, opened = Question(key_of(root), (root,)), Question(key_of(root), (root, asked_under))
+    alone, opened = TurnQuestion(key_of(root), (root,)), TurnQuestion(key_of(root), (root, asked_under))
     for question, line, expected in (
         (alone, asked_under, True),
         (opened, event("e2", "@ada since when?", conversation__threadId="t1"), True),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
-    from tacit.ledger.io.store import Options
+    from tacit.ledger.io.store import StoreOptions
 
 WAIT = 60.0
 
@@ -258,7 +258,7 @@ def config(folder: Path, **given: Any) -> HubConfig:
 
 
 @asynccontextmanager
-async def running(folder: Path, *, options: Options | None = None, **given: Any) -> AsyncIterator[Room]:
+async def running(folder: Path, *, options: StoreOptions | None = None, **given: Any) -> AsyncIterator[Room]:
     """A hub on a folder, from start to graceful stop."""
     server = Server(config(folder, **given), options)
     await server.start()

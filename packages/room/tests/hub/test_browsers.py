@@ -8,7 +8,7 @@ import pytest
 
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.hub.people.browsers import DAY, IDLE
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import running
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ async def clock() -> Moved:
 
 @pytest.fixture
 async def room(tmp_path: Path, clock: Moved) -> AsyncIterator[Room]:
-    async with running(tmp_path / "data", options=Options(clock=clock)) as opened:
+    async with running(tmp_path / "data", options=StoreOptions(clock=clock)) as opened:
         yield opened
 
 
@@ -123,7 +123,7 @@ async def test_the_owner_sees_every_browser_and_ends_one(room: Room, clock: Move
 async def test_a_browser_that_nobody_uses_ends_and_one_that_is_used_does_not(
     tmp_path: Path, clock: Moved
 ) -> None:
-    data, options = tmp_path / "data", Options(clock=clock)
+    data, options = tmp_path / "data", StoreOptions(clock=clock)
     async with running(data, options=options) as room:
         _group, unused = await invited(room)
         used = await signed_in(room)
@@ -148,7 +148,7 @@ async def test_a_browser_that_nobody_uses_ends_and_one_that_is_used_does_not(
 async def test_what_was_left_alone_for_too_long_ends_when_a_start_was_watched_for_a_day(
     tmp_path: Path, clock: Moved
 ) -> None:
-    data, options = tmp_path / "data", Options(clock=clock)
+    data, options = tmp_path / "data", StoreOptions(clock=clock)
     async with running(data, options=options) as room:
         token = await signed_in(room)
     clock.move(IDLE + 1)

@@ -11,7 +11,7 @@ from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment
 from tacit.hub import backups
 from tacit.hub.config import BackupPlan
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import running
 from tests.hub.test_browsers import invited, lets_in
 from tests.two_clocks import DAY, LEAPS, TwoClocks
@@ -33,7 +33,7 @@ async def test_a_sign_in_lasts_whatever_the_clock_is_set_to_and_ends_a_watched_d
     tmp_path: Path,
 ) -> None:
     clock = TwoClocks()
-    options = Options(clock=clock)
+    options = StoreOptions(clock=clock)
     async with running(tmp_path / "data", options=options) as room:
         group, unused = await invited(room)
         for by in LEAPS.values():

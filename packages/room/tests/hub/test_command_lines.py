@@ -12,7 +12,7 @@ from tacit.hub.store.command_lines import (
     MOST_BYTES,
     OF_ONE_MEMBER,
     CommandLines,
-    Waiting,
+    QueuedCommand,
     owner_of,
 )
 from tacit.ledger.commands import Append, AppendTogether, Command, Ping, RecordBlob
@@ -23,7 +23,7 @@ def said(by: str, size: int = 10, group_id: str = "g1") -> Append:
     return Append(Submission(group_id, by, "chat.message", {}, b"x" * size))
 
 
-def handed(lines: CommandLines) -> list[Waiting]:
+def handed(lines: CommandLines) -> list[QueuedCommand]:
     return list(lines.next())
 
 

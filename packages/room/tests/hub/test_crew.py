@@ -14,7 +14,7 @@ from tacit.hub.agents import crew as crews
 from tacit.hub.agents.crew import Crew
 from tacit.hub.config import HubConfig
 from tacit.hub.doors.routes import OPERATIONS
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import WAIT, Failed, Room, running
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def test_a_crew_is_off_unless_somebody_says_so() -> None:
 async def test_a_start_that_failed_for_a_moment_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
-    crew = Crew(HubConfig(tmp_path), Options(), registry=None, ledger=None, drop_tokens=None)
+    crew = Crew(HubConfig(tmp_path), StoreOptions(), registry=None, ledger=None, drop_tokens=None)
     lives: list[Exception] = []
 
     async def life(_told: asyncio.Event) -> None:

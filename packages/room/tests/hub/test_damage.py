@@ -11,7 +11,7 @@ import pytest
 from tacit.base.errors import Corrupt
 from tacit.base.io.sqlite import connect
 from tacit.cli import show
-from tacit.hub.writer.codec import Failure
+from tacit.hub.writer.codec import WriterFailure
 from tacit.ledger.io.derived import REBUILD
 from tacit.ledger.io.store import DATABASE
 from tests.hub.room import running
@@ -102,6 +102,6 @@ def test_the_terminal_says_how_many_events_could_not_be_read(capsys: pytest.Capt
 
 
 def test_what_is_damaged_is_named_across_processes_too() -> None:
-    error = Failure.of(Corrupt("m", hint="h", damaged=("search", "lanes"))).error()
+    error = WriterFailure.of(Corrupt("m", hint="h", damaged=("search", "lanes"))).error()
     assert isinstance(error, Corrupt)
     assert (error.message, error.hint, error.damaged) == ("m", "h", ("search", "lanes"))

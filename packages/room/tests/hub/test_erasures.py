@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.operation.doctor import ERASURE_SLOW, Finding, status_findings
+from tacit.cli.operation.doctor import ERASURE_SLOW, DoctorFinding, status_findings
 from tacit.cli.session import CliSession
-from tacit.ledger.io.store import DATABASE, Options
+from tacit.ledger.io.store import DATABASE, StoreOptions
 from tests.hub.room import WAIT, running
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ class Moved:
         return self.at
 
 
-async def found(room: Room, data: Path) -> Finding:
+async def found(room: Room, data: Path) -> DoctorFinding:
     session = CliSession(room.url, room.owner, data=data)
     return next(one for one in await asyncio.to_thread(status_findings, session) if one.what == "erasures")
 
 
-def finding(data: Path) -> Finding:
+def finding(data: Path) -> DoctorFinding:
     session = CliSession("http://127.0.0.1:9", None, data=data)
     return next(one for one in status_findings(session) if one.what == "erasures")
 
@@ -46,7 +46,7 @@ async def test_what_a_reader_keeps_on_the_disk_is_counted_with_its_age_until_it_
     tmp_path: Path,
 ) -> None:
     data, clock = tmp_path / "data", Moved()
-    async with running(data, options=Options(clock=clock)) as room:
+    async with running(data, options=StoreOptions(clock=clock)) as room:
         group = await room.group()
         said = await room.say(group, "this has to go")
         assert await erasures(room) == {"pending": 0, "oldest_s": 0.0}
@@ -79,7 +79,7 @@ async def test_what_a_reader_keeps_on_the_disk_is_counted_with_its_age_until_it_
 
 async def test_doctor_finds_them_in_a_ledger_whose_hub_does_not_run(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    async with running(data, options=Options(clock=Moved())) as room:
+    async with running(data, options=StoreOptions(clock=Moved())) as room:
         group = await room.group()
         said = await room.say(group, "this has to go")
         reader = connect(data / DATABASE, readonly=True)
@@ -89,6 +89,6 @@ async def test_doctor_finds_them_in_a_ledger_whose_hub_does_not_run(tmp_path: Pa
     told = finding(data)
     assert "1 taken back" in told.found
     reader.close()
-    async with running(data, options=Options(clock=Moved())):
+    async with running(data, options=StoreOptions(clock=Moved())):
         pass
     assert "nothing that was taken back" in finding(data).found

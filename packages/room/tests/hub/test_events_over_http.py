@@ -11,7 +11,7 @@ import pytest
 
 from tacit.base.errors import Unavailable
 from tacit.hub.server import Server
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.codes import CODES
 from tacit.ledger.io.groups import load_group
 from tests.hub.room import Room, config, running
@@ -386,7 +386,7 @@ async def test_capabilities_say_what_the_hub_does(room: Room) -> None:
 
 @pytest.mark.spec("CCCS-116", "CCCS-117", "CCCS-118", "CCCS-119")
 async def test_a_profile_that_is_not_offered_is_left_out_and_refused(tmp_path: Path) -> None:
-    settings = Settings(profiles=frozenset({"core", "management"}))
+    settings = AdmissionSettings(profiles=frozenset({"core", "management"}))
     async with running(tmp_path, settings=settings) as room:
         group = await room.group()
         shown = await room.ok("GET", "/v1/capabilities")

@@ -13,7 +13,7 @@ import pytest
 import websockets
 
 from tacit.hub.config import Limits
-from tacit.hub.doors.follow import Following
+from tacit.hub.doors.follow import EventStream
 from tacit.hub.operations import requests
 from tacit.ledger.cursor import selection
 from tests.hub.room import WAIT, Failed, Room, Socket, Sse, running
@@ -254,7 +254,7 @@ async def test_signals_are_heard_while_the_replay_still_runs(room: Room) -> None
     hub, outlet = room.server.hub, Slow()
     credential = hub.registry.find(room.owner)
     assert credential is not None
-    following = Following(hub, credential, requests.Events(group_id=group))
+    following = EventStream(hub, credential, requests.EventsRequest(group_id=group))
     await following.begin()
     follower = following.enter(outlet, 1)
     hub.live.signal(group, "bob", "c", None)
@@ -279,7 +279,7 @@ async def follow(room: Room, group: str, outlet: Slow, since_seq: int = 0) -> No
     credential = hub.registry.find(room.owner)
     assert credential is not None
     outlet.reads.set()
-    following = Following(hub, credential, requests.Events(group_id=group, since_seq=since_seq))
+    following = EventStream(hub, credential, requests.EventsRequest(group_id=group, since_seq=since_seq))
     await following.begin()
     await following.go_live(following.enter(outlet, 1), outlet.drained)
 
@@ -316,7 +316,7 @@ async def test_one_that_goes_during_its_replay_does_not_come_back_with_its_end(r
     hub, outlet = room.server.hub, Slow()
     credential = hub.registry.find(room.owner)
     assert credential is not None
-    following = Following(hub, credential, requests.Events(group_id=group))
+    following = EventStream(hub, credential, requests.EventsRequest(group_id=group))
     await following.begin()
     follower = following.enter(outlet, 1)
     hub.live.detach(follower)

@@ -18,7 +18,7 @@ from tacit.base.errors import Refused
 from tacit.cli.operation import doctor
 from tacit.cli.session import CliSession
 from tacit.hub.config import HubConfig, Limits
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import WAIT, running
 from tests.ledger.io import faulty
 
@@ -37,7 +37,7 @@ async def test_while_commits_fail_it_is_alive_but_not_ready_and_ready_again_when
     tmp_path,
 ) -> None:
     with faulty.disk() as disk:
-        async with running(tmp_path / "data", options=Options(vfs=disk.name)) as room:
+        async with running(tmp_path / "data", options=StoreOptions(vfs=disk.name)) as room:
             group = await room.group()
             disk.fail("write", 0, apsw.FullError, times=10_000)
             refused = await room.append(group, "chat.message", {"text": "hello"})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.hub.config import Limits
-from tacit.hub.live import Follower, Live
+from tacit.hub.live import Live, LiveSubscription
 from tacit.hub.telemetry.metrics import Metrics
 from tacit.ledger.cursor import Selection
 from tests.hub.room import Room, running
@@ -197,7 +197,7 @@ async def test_what_is_held_for_all_followers_of_a_credential_is_bounded(tmp_pat
     greedy = [Still("guest", 900) for _ in range(5)]
     other = Still("person", 900)
     for one in [*greedy, other]:
-        follower = Follower(one, 1, group, "svc:one", Selection())
+        follower = LiveSubscription(one, 1, group, "svc:one", Selection())
         live.enter(follower)
         assert live.attach(follower, 0)
     live.publish(group, page.events)

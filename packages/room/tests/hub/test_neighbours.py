@@ -11,7 +11,17 @@ import pytest
 
 from tacit.attention.state.work import AgentStatus, SessionLife
 from tacit.base.moment import SECOND, Moment
-from tacit.hub.nodes.codec import AllHere, Beat, Greets, Here, Leaves, all_here, decode, encode, here_of
+from tacit.hub.nodes.codec import (
+    AllHere,
+    Beat,
+    Greets,
+    Leaves,
+    NodePresence,
+    all_here,
+    decode,
+    encode,
+    here_of,
+)
 from tacit.hub.nodes.neighbours import LONGEST_PAUSE, ROUND, Neighbours
 
 if TYPE_CHECKING:
@@ -131,7 +141,7 @@ def test_who_is_new_is_told_of_everybody_alone_and_greeted(scene: Scene) -> None
     assert [type(word) for _to, word in said] == [Beat, AllHere, Greets]
     told = {here.group_id: here for here in here_of(said[1][1])}
     assert told.keys() == {*scene.host.there, "g_people"}
-    assert told["g_0"] == Here("here", "g_0", {"ann": AgentStatus("busy")}, (LIFE,))
+    assert told["g_0"] == NodePresence("here", "g_0", {"ann": AgentStatus("busy")}, (LIFE,))
     assert told["g_people"].people == {"usr:eve": "online"}
     assert not [
         word for _to, word in scene.run(lambda: scene.nodes.on_word(FAR)) if isinstance(word, AllHere)
@@ -179,7 +189,9 @@ def test_that_nobody_is_left_is_said_twice_and_then_no_more(scene: Scene) -> Non
 
 def test_what_others_say_takes_the_place_of_what_they_said_before(scene: Scene) -> None:
     meet(scene)
-    (told,) = all_here("far", [Here("far", "g_1", {"ben": AgentStatus("idle")}), Here("far", "g_2")], 10_000)
+    (told,) = all_here(
+        "far", [NodePresence("far", "g_1", {"ben": AgentStatus("idle")}), NodePresence("far", "g_2")], 10_000
+    )
     scene.run(lambda: scene.nodes.on_word(told))
     assert [one.agents for one in scene.neighbours.in_group("g_1")] == [{"ben": AgentStatus("idle")}]
     assert scene.neighbours.groups() == ["g_1"]
@@ -191,7 +203,9 @@ def test_what_others_say_takes_the_place_of_what_they_said_before(scene: Scene) 
 
 def test_words_are_as_few_as_fit_and_a_large_group_is_one_by_itself() -> None:
     sizes = [10, 4_000, 4_000, 9_500, 10, 10]
-    heres = [Here("a", f"g_{number}", {"x" * size: AgentStatus("")}) for number, size in enumerate(sizes)]
+    heres = [
+        NodePresence("a", f"g_{number}", {"x" * size: AgentStatus("")}) for number, size in enumerate(sizes)
+    ]
     words = list(all_here("a", heres, 10_000))
     assert [here for word in words for here in here_of(word)] == heres
     assert [len(word.groups) for word in words] == [3, 1, 2]

@@ -70,7 +70,7 @@ def test_what_would_be_done_twice_is_not_repeated(command: Any) -> None:
 
 
 def test_commands_and_answers_come_as_they_went() -> None:
-    asked = codec.Asked("a", [(1, codec.command_bytes(Append(said(client_id="k"))))])
+    asked = codec.CommandsAsked("a", [(1, codec.command_bytes(Append(said(client_id="k"))))])
     assert codec.decode(codec.encode(asked)) == asked
     assert codec.command_of(asked.commands[0][1]) == Append(said(client_id="k"))
     for outcome in (Committed("g_a", event(1)), Recorded("ann"), Decided(ToolAnswer({"a": 1}))):
@@ -103,7 +103,7 @@ def test_messages_are_cut_where_one_ends_and_each_fits() -> None:
     assert [one for part in parts for one in part] == numbered
     assert [len(part) for part in parts] == [2, 1, 3]
     for part in parts:
-        assert len(codec.encode(codec.Asked("a" * 32, part))) <= ROOM
+        assert len(codec.encode(codec.CommandsAsked("a" * 32, part))) <= ROOM
     assert list(codec.cut([], ROOM)) == []
 
 

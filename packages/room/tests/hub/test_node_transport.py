@@ -12,8 +12,8 @@ import pytest
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.hub.nodes.codec import (
-    Answered,
-    Asked,
+    CommandsAnswered,
+    CommandsAsked,
     NotTaken,
     Whispers,
     command_bytes,
@@ -71,7 +71,7 @@ class Others:
         self.writers: dict[str, str] = {}
         self.said: list[tuple[str, Any, int]] = []
         self.hurried = 0
-        self.last_words: Asked | None = None
+        self.last_words: CommandsAsked | None = None
         """What comes while this node leaves."""
 
     @property
@@ -111,7 +111,7 @@ class Others:
         self.changed(frozenset(groups), True)
 
     def answer(self, sequence: int, numbers: list[int]) -> None:
-        self.heard(encode(Answered(sequence, [(one, outcome_bytes(DONE, ROOM)) for one in numbers])))
+        self.heard(encode(CommandsAnswered(sequence, [(one, outcome_bytes(DONE, ROOM)) for one in numbers])))
 
     def apply(self, sequence: int) -> None:
         self.reached = sequence
@@ -123,7 +123,7 @@ class Others:
         return [
             (address, [number for number, _body in one.commands])
             for address, one, _message in self.said
-            if isinstance(one, Asked)
+            if isinstance(one, CommandsAsked)
         ]
 
 
@@ -297,7 +297,7 @@ def test_a_no_of_who_is_asked_again_says_nothing_of_the_first_time(node: Node, w
     else:
         node.others.writer = "next"
         node.run(node.others.free)
-        node.run(lambda: node.others.heard(encode(Answered(0, [(1, outcome_bytes(no, ROOM))]))))
+        node.run(lambda: node.others.heard(encode(CommandsAnswered(0, [(1, outcome_bytes(no, ROOM))]))))
     assert [(type(one), one.unknown) for one in node.outcomes] == [(Unavailable, True)]
 
 
@@ -334,8 +334,8 @@ def test_what_waits_goes_to_the_own_writer_when_this_node_takes_the_group(node: 
 
 def test_a_node_that_does_not_write_takes_no_others_command(node: Node) -> None:
     node.submit(PLAIN)
-    asked = next(one for _address, one, _message in node.others.said if isinstance(one, Asked))
-    node.run(lambda: node.others.heard(encode(Asked("third", asked.commands))))
+    asked = next(one for _address, one, _message in node.others.said if isinstance(one, CommandsAsked))
+    node.run(lambda: node.others.heard(encode(CommandsAsked("third", asked.commands))))
     assert ("third", NotTaken("here", [1]), 0) in node.others.said
     assert node.own.took == []
 
@@ -385,15 +385,15 @@ def test_what_spans_groups_is_decided_where_any_of_them_is_written(node: Node, h
     node.run(lambda: node.others.take(held))
     node.submit(BOTH)
     assert node.own.took == [BOTH]
-    node.run(lambda: node.others.heard(encode(Asked("third", [(1, command_bytes(BOTH))]))))
+    node.run(lambda: node.others.heard(encode(CommandsAsked("third", [(1, command_bytes(BOTH))]))))
     assert len(node.own.took) == 2
 
 
 @pytest.mark.spec("CCCS-018")
 def test_what_another_asks_waits_until_this_node_has_seen_what_that_one_has(node: Node) -> None:
     node.run(lambda: node.others.take(GROUP))
-    node.run(lambda: node.others.heard(encode(Asked("third", [(1, command_bytes(PLAIN))], 7))))
-    node.run(lambda: node.others.heard(encode(Asked("third", [(2, command_bytes(KEYED))], 7))))
+    node.run(lambda: node.others.heard(encode(CommandsAsked("third", [(1, command_bytes(PLAIN))], 7))))
+    node.run(lambda: node.others.heard(encode(CommandsAsked("third", [(2, command_bytes(KEYED))], 7))))
     node.run(lambda: node.others.apply(6))
     assert node.own.took == []
     node.run(lambda: node.others.apply(7))
@@ -404,12 +404,12 @@ def test_what_another_asks_waits_until_this_node_has_seen_what_that_one_has(node
 def test_a_command_says_how_far_its_node_has_seen_the_stream(node: Node) -> None:
     node.run(lambda: node.others.apply(5))
     node.submit(PLAIN)
-    assert [one.seen for _address, one, _message in node.others.said if isinstance(one, Asked)] == [5]
+    assert [one.seen for _address, one, _message in node.others.said if isinstance(one, CommandsAsked)] == [5]
 
 
 def test_what_is_asked_of_a_node_that_leaves_is_declined_so_that_another_is_asked(node: Node) -> None:
     node.others.take(GROUP)
-    node.others.last_words = Asked("far", [(7, command_bytes(PLAIN))])
+    node.others.last_words = CommandsAsked("far", [(7, command_bytes(PLAIN))])
     node.run(node.transport.close)
     assert node.own.took == []
     assert [(to, one.numbers) for to, one, _ in node.others.said if isinstance(one, NotTaken)] == [

@@ -20,7 +20,7 @@ from tacit.hub.bounds.quotas import (
     sort_of_call,
 )
 from tacit.hub.config import Limits
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import running
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Still:
 
 async def test_a_quota_holds_at_every_door_and_over_a_restart(tmp_path: Path) -> None:
     limits = Limits(quotas=QuotaLimits(events=3))
-    options = Options(clock=Still())
+    options = StoreOptions(clock=Still())
     async with running(tmp_path, limits=limits, options=options) as room:
         group = await room.group()
         token = await room.actor(group, "ada")
@@ -172,7 +172,7 @@ def test_notes_and_claims_have_quotas_of_their_own_and_who_is_near_is_known(sort
 
 async def test_the_operator_sees_who_is_near_a_quota_and_nobody_else_does(tmp_path: Path) -> None:
     limits = Limits(quotas=QuotaLimits(events=5, blob_bytes=100))
-    async with running(tmp_path, limits=limits, options=Options(clock=Still())) as room:
+    async with running(tmp_path, limits=limits, options=StoreOptions(clock=Still())) as room:
         group = await room.group()
         ada = await room.actor(group, "ada")
         calm = (await room.get("/v1/status")).body

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.base.moment import Moment
-from tacit.hub.people.credentials import Issued, Registry, Stored, digest
+from tacit.hub.people.credentials import Issued, Registry, StoredCredentials, digest
 from tests.hub.test_sign_in_links import Seeded
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ class Ledger:
         self.looked = asyncio.Event()
         self.answers = asyncio.Event()
 
-    async def read(self) -> Stored:
-        found = Stored({digest(one.token): one.credential for one in self.issued}, {})
+    async def read(self) -> StoredCredentials:
+        found = StoredCredentials({digest(one.token): one.credential for one in self.issued}, {})
         self.looked.set()
         await self.answers.wait()
         return found
@@ -96,7 +96,7 @@ async def test_the_reader_that_looks_last_is_right_though_the_first_is_slow() ->
 async def test_what_could_not_be_read_changes_nothing() -> None:
     registry, (ann,) = registry_of(Ledger(), ["ann"])
 
-    async def fails() -> Stored:
+    async def fails() -> StoredCredentials:
         raise OSError
 
     with pytest.raises(OSError):

@@ -17,8 +17,8 @@ import pytest
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.hub import server
-from tacit.hub.doors.follow import Following
-from tacit.ledger.admission import Settings
+from tacit.hub.doors.follow import EventStream
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.io import upkeep, verification
 from tests.hub.room import WAIT, Room, Socket, running
 
@@ -76,9 +76,9 @@ async def test_followers_in_their_replay_and_in_several_groups_are_told_where_to
 ) -> None:
     """They know that they follow, and are sent what was before; the stop comes in between."""
     held = asyncio.Event()
-    read_on = Following._next
+    read_on = EventStream._next
 
-    async def held_up(self: Following, *given: Any) -> tuple[int, int]:
+    async def held_up(self: EventStream, *given: Any) -> tuple[int, int]:
         await held.wait()
         return await read_on(self, *given)
 
@@ -89,7 +89,7 @@ async def test_followers_in_their_replay_and_in_several_groups_are_told_where_to
         async with room.socket() as follower:
             await follower.call("follow", group_id=groups[0], since_seq=2)
             assert await room.say(groups[0], "live") == await follower.event()
-            monkeypatch.setattr(Following, "_next", held_up)
+            monkeypatch.setattr(EventStream, "_next", held_up)
             await follower.call("follow", group_id=groups[1], since_seq=2)
             await follower.call("follow", group_id=groups[2], since_seq=1)
             async with room.stream(groups[1], since_seq=1) as stream:
@@ -274,7 +274,7 @@ def check(folder: Path, group: str, writers: list[Writer]) -> None:
         mine = [key for key in places if key.startswith(writer.name + "-")]
         assert sorted(mine, key=lambda key: int(key.split("-")[1])) == mine
     before = upkeep.fingerprint(folder)
-    assert upkeep.rebuild(folder, TimeService(), SystemEntropy(), Settings()) >= len(events)
+    assert upkeep.rebuild(folder, TimeService(), SystemEntropy(), AdmissionSettings()) >= len(events)
     assert upkeep.fingerprint(folder) == before
 
 

@@ -41,7 +41,7 @@ from tacit.c2a.signals import AgreedSignals
 from tacit.c2a.vocabulary import Disposition
 from tacit.client import AgentSession, OutcomeUnknown
 from tacit.client.operations import passing
-from tacit.hub.bounds.turns import Turns
+from tacit.hub.bounds.turns import ReadTurns
 from tacit.hub.doors.answers import failure, rpc_error
 from tacit.hub.live import Live
 from tacit.hub.store.async_ledger import AsyncLedger
@@ -63,7 +63,7 @@ from tacit.ledger.commands import (
     SetWebhook,
 )
 from tacit.ledger.io import verification
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.submission import Submission
 from tests.hub.room import running
 
@@ -86,7 +86,9 @@ class Written:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.ledger = AsyncLedger(store, Live(Metrics(), 1 << 20, 1 << 26), Metrics(), Turns(2, 1024, 60.0))
+        self.ledger = AsyncLedger(
+            store, Live(Metrics(), 1 << 20, 1 << 26), Metrics(), ReadTurns(2, 1024, 60.0)
+        )
         self.told: list[Committed] = []
         self.ledger.on_committed = self.told.append
 
@@ -103,7 +105,7 @@ class Written:
 @asynccontextmanager
 async def opened(folder: Path, where: str) -> AsyncIterator[Written]:
     store = Store(
-        folder, Options(), engine=AttentionEngine, elsewhere=WriterLink if where == "process" else None
+        folder, StoreOptions(), engine=AttentionEngine, elsewhere=WriterLink if where == "process" else None
     )
     made = Written(store)
     await made.ledger.open()
@@ -307,7 +309,7 @@ async def test_the_two_ways_leave_the_same_ledger(tmp_path: Path) -> None:
             for number in range(20):
                 await made.say(f"@ada number {number}", client_id=f"c{number}")
             prints[where] = await made.ledger.read(_everything)
-        report = verification.verify(folder, Options().entropy)
+        report = verification.verify(folder, StoreOptions().entropy)
         assert report.sound, report.problems
     assert prints["thread"] == prints["process"]
 
@@ -368,7 +370,7 @@ async def test_a_killed_writer_loses_nothing_acknowledged_and_comes_back(tmp_pat
         assert kept <= there
         await asyncio.to_thread(link.close)
         assert link.process_id is None, "who closes waits for the last writer too, not only for the first"
-    report = verification.verify(tmp_path / "data", Options().entropy)
+    report = verification.verify(tmp_path / "data", StoreOptions().entropy)
     assert report.sound, report.problems
 
 
@@ -380,7 +382,7 @@ async def test_a_second_hub_is_kept_out_while_the_writer_of_the_first_still_live
         held = os.dup(made.store.lock.handle)
         try:
             with pytest.raises(Unavailable, match="in use"):
-                Store(tmp_path / "data", Options())
+                Store(tmp_path / "data", StoreOptions())
         finally:
             os.close(held)
 

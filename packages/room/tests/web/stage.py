@@ -159,10 +159,10 @@ def fill(folder: Path, group_id: str, count: int) -> None:
     import msgspec
 
     from tacit.ledger.commands import Append
-    from tacit.ledger.io.store import Options, Store
+    from tacit.ledger.io.store import Store, StoreOptions
     from tacit.ledger.submission import Submission
 
-    store = Store(folder / "data", Options())
+    store = Store(folder / "data", StoreOptions())
     store.start()
     done: list[object] = []
     try:

@@ -18,7 +18,7 @@ from tacit.base.moment import Moment
 from tacit.wire import address
 
 if TYPE_CHECKING:
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
 
 CODE_BYTES: Final = 16
 BEGINNING: Final = Moment(0)
@@ -70,7 +70,7 @@ def check_email(email: str) -> None:
 
 
 @dataclass(slots=True)
-class Pending:
+class PendingRegistration:
     """A registration on its way."""
 
     username: str
@@ -94,7 +94,7 @@ class AccountSession:
     recovered: bool = False
 
 
-def confirm(pending: Pending | None, code: str, limits: Limits) -> Pending:
+def confirm(pending: PendingRegistration | None, code: str, limits: RelayLimits) -> PendingRegistration:
     """The registration with its email proven; a wrong code costs a try, and the tries end (A2ACP-019)."""
     wrong = Refused("bad_code", "wrong or expired code", row="A2ACP-019")
     if pending is None or pending.tries >= limits.email_code_tries:

@@ -48,7 +48,7 @@ class RelayCard(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class FederationPolicy:
     """Allowlist by default; `open` talks to all but the denied."""
 
     allowed: frozenset[str] = frozenset()

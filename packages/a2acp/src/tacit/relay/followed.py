@@ -33,7 +33,7 @@ class RemovedElsewhere:
 
 
 @dataclass(slots=True)
-class Followed:
+class BatchNews:
     """The news of one batch; what it removed comes before what it stored."""
 
     operator: bool = False

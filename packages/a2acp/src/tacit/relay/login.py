@@ -14,7 +14,7 @@ from tacit.wire import address
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
     from tacit.wire.address import Address
 
 CHALLENGE_BYTES: Final = 32
@@ -26,7 +26,7 @@ _MOST: Final = 100_000
 class LoginFailures:
     """Failed logins by source and address."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: RelayLimits) -> None:
         self._limits = limits
         self._failures: OrderedDict[tuple[str, str], deque[Moment]] = OrderedDict()
 
@@ -69,6 +69,6 @@ def local_address(text: str, domain: str) -> Address | None:
     return found if found.domain == domain else None
 
 
-def challenge_holds(sent: str, returned: str, sent_at: Moment, now: Moment, limits: Limits) -> bool:
+def challenge_holds(sent: str, returned: str, sent_at: Moment, now: Moment, limits: RelayLimits) -> bool:
     """Whether the returned challenge is the one sent on this connection, in time."""
     return sent != "" and sent == returned and now - sent_at <= limits.challenge_valid

@@ -52,7 +52,7 @@ class Signatures(Protocol):
         ...
 
 
-class Passkeys(Protocol):
+class PasskeyCeremonies(Protocol):
     """The two ceremonies of WebAuthn."""
 
     def creation_options(

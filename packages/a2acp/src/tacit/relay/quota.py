@@ -24,7 +24,7 @@ from tacit.base.callers import Bound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tacit.relay.settings import Limits, Share
+    from tacit.relay.settings import RelayLimits, Share
 
 ONE_STRANGER: Final = 0.25
 ONE_RELAY: Final = 0.5
@@ -62,7 +62,7 @@ class _Tally:
 
 
 @dataclass(slots=True)
-class _Sender(_Tally):
+class _SenderTally(_Tally):
     """What one sender has in a mailbox, and in which parts of it."""
 
     contact: bool = False
@@ -72,7 +72,7 @@ class _Sender(_Tally):
 @dataclass(slots=True)
 class _Mailbox:
     tags: dict[str, int] = field(default_factory=dict[str, int])
-    senders: dict[str, _Sender] = field(default_factory=dict[str, _Sender])
+    senders: dict[str, _SenderTally] = field(default_factory=dict[str, _SenderTally])
     parts: dict[str, _Tally] = field(default_factory=dict[str, _Tally])
 
     def add(self, bounds: tuple[Bound, ...], packets: int, size: int) -> None:
@@ -94,7 +94,7 @@ class Overflow:
 class MailboxQuota:
     """How much every mailbox of the relay for `home` holds."""
 
-    def __init__(self, limits: Limits, home: str) -> None:
+    def __init__(self, limits: RelayLimits, home: str) -> None:
         self._limits = limits
         self._home = home
         self._boxes: dict[int, _Mailbox] = {}
@@ -189,7 +189,7 @@ class MailboxQuota:
             box = self._boxes[recipient] = _Mailbox()
         own = box.senders.get(sender)
         if own is None:
-            own = _Sender(contact=contact, bounds=self._bounds(sender, contact=contact))
+            own = _SenderTally(contact=contact, bounds=self._bounds(sender, contact=contact))
             box.senders[sender] = own
         own.add(packets, size)
         box.add(own.bounds, packets, size)

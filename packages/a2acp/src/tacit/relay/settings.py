@@ -26,7 +26,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RelayLimits:
     """Defaults as the rows propose them."""
 
     per_tag: int = 100

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from tacit.relay.accounts import AccountSession, Pending
+from tacit.relay.accounts import AccountSession, PendingRegistration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST: Final = 10_000
 _MOST_EACH: Final = 40
 
-T = TypeVar("T", Pending, AccountSession)
+T = TypeVar("T", PendingRegistration, AccountSession)
 
 
 class _Source(NamedTuple):
@@ -60,7 +60,7 @@ class ShortLived(Generic[T]):
 
     def _is_abandoned(self, identifier: str) -> bool:
         item, _ = self._items[identifier]
-        return isinstance(item, Pending) and not item.confirmed
+        return isinstance(item, PendingRegistration) and not item.confirmed
 
     def _drop_expired(self, now: Moment) -> None:
         """Those of one kind live equally long, so the oldest stand first."""
@@ -102,5 +102,5 @@ class ShortLived(Generic[T]):
         self.drop_items(lambda item: _account(item) == account)
 
 
-def _account(item: Pending | AccountSession) -> int | None:
+def _account(item: PendingRegistration | AccountSession) -> int | None:
     return item.account if isinstance(item, AccountSession) else None

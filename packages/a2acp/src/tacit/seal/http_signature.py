@@ -35,7 +35,7 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class VerifiedSignature:
     """Who signed, and the nonce that must be new."""
 
     key_id: str
@@ -106,7 +106,7 @@ def claimed_key_id(headers: Mapping[str, str]) -> str | None:
 
 def verify_request(
     *, method: str, url: str, headers: Mapping[str, str], body: bytes, public: bytes, now: Moment
-) -> Signed:
+) -> VerifiedSignature:
     """The signer of a request; `PeerFault` when anything covered was altered, missing or stale."""
     request = _Request(method, url, dict(headers))
     verifier = rfc9421.HTTPMessageVerifier(signature_algorithm=_Ed25519, key_resolver=_Keys(public=public))
@@ -130,4 +130,4 @@ def verify_request(
         raise PeerFault("the relay signature is stale")
     if not isinstance(nonce, str) or not isinstance(key_id, str) or len(nonce) < 16:
         raise PeerFault("the relay signature has no nonce")
-    return Signed(key_id, nonce)
+    return VerifiedSignature(key_id, nonce)

@@ -51,7 +51,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class PasskeyCredential:
     """The public half of a passkey."""
 
     credential_id: bytes
@@ -70,7 +70,7 @@ class _Assertion(msgspec.Struct):
     signature: str
 
 
-class _Answer(msgspec.Struct, Generic[Response]):
+class _CeremonyAnswer(msgspec.Struct, Generic[Response]):
     id: str
     raw_id: str = msgspec.field(name="rawId")
     type: str
@@ -108,15 +108,15 @@ class Passkeys:
             "attestation": "none",
         }
 
-    def created(self, response: Mapping[str, Any], challenge: bytes) -> Credential:
+    def created(self, response: Mapping[str, Any], challenge: bytes) -> PasskeyCredential:
         """The new passkey, or `Refused`."""
         try:
             return self._creation(response, challenge)
         except _BAD:
             raise _refused() from None
 
-    def _creation(self, response: Mapping[str, Any], challenge: bytes) -> Credential:
-        answer = msgspec.convert(response, _Answer[_Creation])
+    def _creation(self, response: Mapping[str, Any], challenge: bytes) -> PasskeyCredential:
+        answer = msgspec.convert(response, _CeremonyAnswer[_Creation])
         credential_id = _id_of(answer)
         self._check_client_data(_bytes(answer.response.client_data), "webauthn.create", challenge)
         made = self._authenticator(_attested(_bytes(answer.response.attestation)))
@@ -135,15 +135,15 @@ class Passkeys:
             "userVerification": "required",
         }
 
-    def asserted(self, response: Mapping[str, Any], challenge: bytes, known: Credential) -> int:
+    def asserted(self, response: Mapping[str, Any], challenge: bytes, known: PasskeyCredential) -> int:
         """The new signature counter of a valid login, or `Refused`."""
         try:
             return self._assertion(response, challenge, known)
         except _BAD:
             raise _refused() from None
 
-    def _assertion(self, response: Mapping[str, Any], challenge: bytes, known: Credential) -> int:
-        answer = msgspec.convert(response, _Answer[_Assertion])
+    def _assertion(self, response: Mapping[str, Any], challenge: bytes, known: PasskeyCredential) -> int:
+        answer = msgspec.convert(response, _CeremonyAnswer[_Assertion])
         if _id_of(answer) != known.credential_id:
             raise ValueError("another credential")
         client_data = _bytes(answer.response.client_data)
@@ -163,7 +163,7 @@ class Passkeys:
         if data.type != kind or data.challenge != _text(challenge) or data.origin not in self._site.origins:
             raise ValueError("made for something else")
 
-    def _authenticator(self, data: bytes) -> Credential:
+    def _authenticator(self, data: bytes) -> PasskeyCredential:
         """Its counter and, of a new passkey, id and key; for this site, and with its user verified."""
         if len(data) < 37 or data[:32] != sha256(self._site.rp_id.encode()).digest():
             raise ValueError("made for another site")
@@ -184,10 +184,10 @@ class Passkeys:
             _, at = cbor.read(data, at)
         if at != len(data):
             raise ValueError("more than there is to say")
-        return Credential(credential_id, public_key, count)
+        return PasskeyCredential(credential_id, public_key, count)
 
 
-def _id_of(answer: _Answer[Any]) -> bytes:
+def _id_of(answer: _CeremonyAnswer[Any]) -> bytes:
     if answer.type != "public-key" or answer.id != answer.raw_id:
         raise ValueError("no answer of a passkey")
     return _bytes(answer.id)

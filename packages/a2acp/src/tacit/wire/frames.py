@@ -21,7 +21,7 @@ GUEST_ANSWERED: Final = "guest_answered"
 """The notice that a guest's answer can be fetched; it is said to who is connected and kept for nobody."""
 
 
-class Challenge(msgspec.Struct, frozen=True, tag_field="frame", tag="challenge"):
+class ChallengeFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="challenge"):
     """Relay: prove who you are."""
 
     challenge: str
@@ -29,7 +29,7 @@ class Challenge(msgspec.Struct, frozen=True, tag_field="frame", tag="challenge")
     supported_versions: list[str] = []
 
 
-class Auth(msgspec.Struct, frozen=True, tag_field="frame", tag="auth"):
+class AuthFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="auth"):
     """Agent: the signed challenge."""
 
     address: str
@@ -40,7 +40,7 @@ class Auth(msgspec.Struct, frozen=True, tag_field="frame", tag="auth"):
     begins: bool = False
 
 
-class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
+class AuthOkFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     """Relay: you are connected; what waits follows in order."""
 
     address: str
@@ -57,14 +57,14 @@ class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     time: int | None = None
 
 
-class Steps(msgspec.Struct, frozen=True, tag_field="frame", tag="steps"):
+class StepsFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="steps"):
     """Agent: so many steps have my keys taken; keep it, signed, and hand it back at the next login."""
 
     steps: int
     sig: str
 
 
-class Packet(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="packet"):
+class PacketFrame(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="packet"):
     """Either way: an envelope as received, its signature, and the relay's delivery number."""
 
     envelope: msgspec.Raw
@@ -72,19 +72,19 @@ class Packet(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame",
     delivery: int = 0
 
 
-class Accepted(msgspec.Struct, frozen=True, tag_field="frame", tag="accepted"):
+class AcceptedFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="accepted"):
     """Relay: these packets are on disk."""
 
     packet_ids: list[str]
 
 
-class Received(msgspec.Struct, frozen=True, tag_field="frame", tag="received"):
+class ReceivedFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="received"):
     """Agent: these deliveries are on my disk; forget them."""
 
     deliveries: list[int]
 
 
-class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="error"):
+class ErrorFrame(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="error"):
     """Relay: this packet was neither routed nor queued."""
 
     code: str
@@ -93,7 +93,9 @@ class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", 
     to: str | None = None
 
 
-class QueueOverflow(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="queue_overflow"):
+class QueueOverflowFrame(
+    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="queue_overflow"
+):
     """To the sender: refused, the queue is full. To the recipient: how many are missing."""
 
     queue_tag: str
@@ -104,11 +106,11 @@ class QueueOverflow(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="
     delivery: int = 0
 
 
-class Superseded(msgspec.Struct, frozen=True, tag_field="frame", tag="superseded"):
+class SupersededFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="superseded"):
     """Relay: a newer connection speaks for this address."""
 
 
-class Prekeys(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="prekeys"):
+class PrekeysFrame(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="prekeys"):
     """Agent: fresh public prekeys; `reset` after a restore, when the private halves of the old are gone."""
 
     signed: dict[str, Any] | None = None
@@ -118,25 +120,25 @@ class Prekeys(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame"
     epoch: int = 0
 
 
-class PrekeysOk(msgspec.Struct, frozen=True, tag_field="frame", tag="prekeys_ok"):
+class PrekeysOkFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="prekeys_ok"):
     """Relay: how many one-time prekeys are left."""
 
     one_time: int
 
 
-class Report(msgspec.Struct, frozen=True, tag_field="frame", tag="report"):
+class ReportFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="report"):
     """Agent: this sender's packets were malformed or unwanted; a signed connection speaks (A2ACP-261)."""
 
     sender: str
 
 
-class Contacts(msgspec.Struct, frozen=True, tag_field="frame", tag="contacts"):
+class ContactsFrame(msgspec.Struct, frozen=True, tag_field="frame", tag="contacts"):
     """Agent: whom its owner has accepted and not yet written to, each as a tag (`records.contact_tag`)."""
 
     tags: list[str]
 
 
-class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="notice"):
+class NoticeFrame(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="notice"):
     """Relay: something about your account that you should know (A2ACP-019)."""
 
     kind: str
@@ -144,23 +146,25 @@ class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame",
 
 
 Frame = (
-    Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
-    | Prekeys | PrekeysOk | Report | Notice | Steps | Contacts
+    ChallengeFrame | AuthFrame | AuthOkFrame | PacketFrame | AcceptedFrame | ReceivedFrame | ErrorFrame
+    | QueueOverflowFrame | SupersededFrame | PrekeysFrame | PrekeysOkFrame
+    | ReportFrame | NoticeFrame | StepsFrame | ContactsFrame
 )  # fmt: skip
 
 _DECODER: Final = msgspec.json.Decoder(
-    Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
-    | Prekeys | PrekeysOk | Report | Notice | Steps | Contacts
+    ChallengeFrame | AuthFrame | AuthOkFrame | PacketFrame | AcceptedFrame | ReceivedFrame | ErrorFrame
+    | QueueOverflowFrame | SupersededFrame | PrekeysFrame | PrekeysOkFrame
+    | ReportFrame | NoticeFrame | StepsFrame | ContactsFrame
 )  # fmt: skip
 
 
-class _Named(msgspec.Struct, frozen=True):
+class _FrameName(msgspec.Struct, frozen=True):
     """The name alone: what else a strange frame holds is skipped, not built."""
 
     frame: str
 
 
-_NAMED: Final = msgspec.json.Decoder(_Named)
+_NAMED: Final = msgspec.json.Decoder(_FrameName)
 _ENCODER: Final = msgspec.json.Encoder()
 KNOWN: Final = frozenset({
     "challenge", "auth", "auth_ok", "packet", "accepted", "received", "error", "queue_overflow", "superseded",

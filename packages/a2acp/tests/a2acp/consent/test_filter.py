@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.a2acp.consent import aliases, implicit, tiers
-from tacit.a2acp.consent.filter import Draft, clear, examine
+from tacit.a2acp.consent.filter import PacketDraft, clear, examine
 from tacit.a2acp.consent.scan import Scanner
-from tacit.a2acp.consent.tiers import DEFAULT, Lists, Override, Policy, Tier
+from tacit.a2acp.consent.tiers import DEFAULT, Override, Policy, PolicyLookup, Tier
 from tacit.base.errors import Refused
 from tests.post_support import ALICE, BOB
 from tools.places import modules
@@ -24,7 +24,7 @@ def fine(packet_type, body):
 
 
 def draft(body, packet_type="context", to=BOB):
-    return Draft(to, packet_type, "thr_abcdefgh", "pkt_abcdefgh", 0, body)
+    return PacketDraft(to, packet_type, "thr_abcdefgh", "pkt_abcdefgh", 0, body)
 
 
 def context(**fields):
@@ -704,7 +704,7 @@ def ways(value, path=()):
 
 
 def may_go(path, policy, approved):
-    lists_ = Lists(policy)
+    lists_ = PolicyLookup(policy)
     given_for = {tiers.name(key) for key, basis in approved.items() if basis != "claimed"}
 
     def released(chain):

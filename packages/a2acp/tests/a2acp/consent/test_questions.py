@@ -79,7 +79,7 @@ def test_what_is_selected_is_shared_and_the_rest_is_declined():
         apply_answer(ASKED, {}, decline_all=True),
         apply_answer(ASKED, {}, frozenset({"dietary"})),
     ):
-        assert refusal == questions.Answered(approved={}, declined=("dietary", "transport_mode"))
+        assert refusal == questions.OwnerAnswer(approved={}, declined=("dietary", "transport_mode"))
 
 
 @pytest.mark.spec("A2ACP-132")

@@ -221,7 +221,7 @@ def test_a_change_does_what_it_says_and_loosens_nothing_else(field, to, counterp
     except Refused:
         return
     assert tiers.tier(after, field, BOB) is to
-    if field not in tiers.Lists(DEFAULT).chain(other):
+    if field not in tiers.PolicyLookup(DEFAULT).chain(other):
         loosened = STRICTNESS.index(tiers.tier(after, other, BOB)) < STRICTNESS.index(
             tiers.tier(DEFAULT, other, BOB)
         )

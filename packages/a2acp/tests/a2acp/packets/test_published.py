@@ -15,11 +15,11 @@ from tacit.a2acp.packets.shapes import (
     Form,
     ListOf,
     MapOf,
-    Member,
+    NeededWith,
     OneOf,
-    Record,
+    RecordMember,
+    RecordShape,
     Text,
-    When,
     Whole,
     Word,
 )
@@ -34,8 +34,8 @@ OURS = {"received": True, "sent": False}
 """Taken from others, and not to be sent by us."""
 
 
-def record(*members: Member, rules: tuple[Any, ...] = (), **more: Any) -> Record:
-    return Record(members, rules, **more)
+def record(*members: RecordMember, rules: tuple[Any, ...] = (), **more: Any) -> RecordShape:
+    return RecordShape(members, rules, **more)
 
 
 CASES = [
@@ -69,19 +69,19 @@ CASES = [
     (MapOf(Anything()), {"a": 1}, BOTH),
     (MapOf(Anything()), [], NONE),
     (MapOf(Flag()), {"a": 1}, NONE),
-    (record(Member("a", Flag())), {"a": True}, BOTH),
-    (record(Member("a", Flag())), {}, NONE),
-    (record(Member("a", Flag())), {"a": None}, NONE),
-    (record(Member("a", Flag(), needed=False)), {}, BOTH),
-    (record(Member("a", Flag(), needed=False)), {"a": None}, OURS),
-    (record(Member("a", Flag(), needed=False, sent=True)), {}, OURS),
-    (record(Member("a", Flag(), needed=False, advisory=True)), {"a": 1}, OURS),
-    (record(Member("a", Flag())), {"a": True, "b": 1}, OURS),
-    (record(Member("a", Flag(), needed=False), rules=(OneOf(("a",)),)), {}, NONE),
-    (record(Member("a", Flag(), needed=False), rules=(OneOf(("a", "b")),)), {"a": True}, BOTH),
-    (record(Member("a", Text()), rules=(When("a", "x", ("b",)),)), {"a": "x"}, NONE),
-    (record(Member("a", Text()), rules=(When("a", "x", ("b",)),)), {"a": "y"}, BOTH),
-    (record(Member("a", Text()), rules=(When("a", "x", ("b",), sent=True),)), {"a": "x"}, OURS),
+    (record(RecordMember("a", Flag())), {"a": True}, BOTH),
+    (record(RecordMember("a", Flag())), {}, NONE),
+    (record(RecordMember("a", Flag())), {"a": None}, NONE),
+    (record(RecordMember("a", Flag(), needed=False)), {}, BOTH),
+    (record(RecordMember("a", Flag(), needed=False)), {"a": None}, OURS),
+    (record(RecordMember("a", Flag(), needed=False, sent=True)), {}, OURS),
+    (record(RecordMember("a", Flag(), needed=False, advisory=True)), {"a": 1}, OURS),
+    (record(RecordMember("a", Flag())), {"a": True, "b": 1}, OURS),
+    (record(RecordMember("a", Flag(), needed=False), rules=(OneOf(("a",)),)), {}, NONE),
+    (record(RecordMember("a", Flag(), needed=False), rules=(OneOf(("a", "b")),)), {"a": True}, BOTH),
+    (record(RecordMember("a", Text()), rules=(NeededWith("a", "x", ("b",)),)), {"a": "x"}, NONE),
+    (record(RecordMember("a", Text()), rules=(NeededWith("a", "x", ("b",)),)), {"a": "y"}, BOTH),
+    (record(RecordMember("a", Text()), rules=(NeededWith("a", "x", ("b",), sent=True),)), {"a": "x"}, OURS),
 ]
 
 

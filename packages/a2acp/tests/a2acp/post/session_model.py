@@ -63,7 +63,7 @@ class Account:
     last_resort: dict | None = None
     one_time: list[dict] = field(default_factory=list)
     epoch: int = 0
-    steps: frames.Steps = field(default_factory=lambda: frames.Steps(0, ""))
+    steps: frames.StepsFrame = field(default_factory=lambda: frames.StepsFrame(0, ""))
 
 
 class MemoryRelay:
@@ -196,7 +196,7 @@ class Agent:
             self.post.take_over()
         held = account.signed["id"] if account.signed else 0
         ids = [one["id"] for one in account.one_time]
-        welcome = frames.AuthOk(
+        welcome = frames.AuthOkFrame(
             self.address,
             steps=account.steps.steps,
             steps_sig=account.steps.sig,

@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.a2acp.post.io import anteroom
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.wire import frames
 from tests.agent_support import people_on, sealed_by
 from tests.relay.test_federation_http import allow
@@ -36,7 +36,7 @@ async def test_an_unaccepted_stranger_leaves_little_on_the_disk_and_earns_no_sta
         async with mallory:
             for number in range(60):
                 await mallory.say(sealed_by(mallory, bob, thread_id=f"thr_{number:04d}"))
-                await mallory.hear_a(frames.Accepted)
+                await mallory.hear_a(frames.AcceptedFrame)
         await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         count, _, threads, ids, score = left_behind(bob, mallory)
         assert (count, threads, ids, score) == (25, 25, 25, 50)
@@ -57,7 +57,7 @@ async def test_a_stranger_leaves_half_a_mebibyte_and_strangers_together_four(tmp
                     await stranger.say(
                         sealed_by(stranger, bob, thread_id=f"thr_{name}", context={"text": "x" * 30 * KIB})
                     )
-                    await stranger.hear_a(frames.Accepted)
+                    await stranger.hear_a(frames.AcceptedFrame)
             await until(lambda: relay.mailboxes.quota.total() == (0, 0))
             sizes.append(left_behind(bob, stranger)[1])
         assert 480 * KIB < sizes[0] <= anteroom.OF_ONE[1]
@@ -99,7 +99,7 @@ async def test_standing_is_earned_by_acceptance_only(tmp_path):
 
 @pytest.mark.spec("A2ACP-032", "A2ACP-020")
 async def test_a_strangers_packet_makes_no_device_ask_the_strangers_relay_before_acceptance(tmp_path):
-    limits = Limits(lookups_per_minute=1000)
+    limits = RelayLimits(lookups_per_minute=1000)
     async with (
         Relay(tmp_path / "here", limits=limits) as here,
         Relay(tmp_path / "there", host="127.0.0.1", limits=limits) as there,

@@ -10,7 +10,7 @@ from tacit.a2acp.packets.packet import read
 from tacit.a2acp.post.io import comparisons, relay_connection
 from tacit.base.moment import SECOND
 from tacit.relay.rate import PerMinute
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.wire import frames
 from tests.agent_support import cleared, people_on
 from tests.relay_support import Relay, until
@@ -100,7 +100,7 @@ async def test_threads_are_compared_a_burst_at_once_and_then_one_by_one(tmp_path
 
 @pytest.mark.spec("A2ACP-213", "A2ACP-214")
 async def test_what_a_hostile_contact_claims_to_lack_goes_after_the_others_mail(tmp_path):
-    limits = Limits(lookups_per_minute=1000, new_recipients_per_hour=1000)
+    limits = RelayLimits(lookups_per_minute=1000, new_recipients_per_hour=1000)
     async with (
         Relay(tmp_path / "relay", limits=limits) as relay,
         people_on(relay, tmp_path, "alice", "bob", "mallory") as (alice, bob, mallory),
@@ -177,7 +177,7 @@ def body_of(text):
 
 @pytest.mark.spec("A2ACP-245")
 async def test_a_refused_upload_of_prekeys_is_made_again_and_holds_up_no_mail(tmp_path, monkeypatch):
-    limits = Limits(prekeys_per_minute=30, lookups_per_minute=1000)
+    limits = RelayLimits(prekeys_per_minute=30, lookups_per_minute=1000)
     async with Relay(tmp_path / "relay", limits=limits) as relay, pair(tmp_path, relay) as (alice, _):
         # Sixty at once is all that this relay takes: an upload of a hundred waits for its rate, in vain.
         await alice.online()
@@ -199,7 +199,7 @@ async def test_while_an_upload_is_on_its_way_no_more_keys_are_made(tmp_path):
         await alice.online()
         await alice.connection.stocked.wait()
         connection = alice.connection
-        connection._upload = frames.Prekeys(one_time=[{"id": 1}])
+        connection._upload = frames.PrekeysFrame(one_time=[{"id": 1}])
         for _ in range(50):
             await connection._prekeys_ok(None, 0)
         assert alice.post.store.row("SELECT count(*) FROM prekeys WHERE kind=1") == (100,)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tacit.a2acp.post.io import epochs, handshakes, rollback
 from tacit.a2acp.post.io.directory import Directory
-from tacit.a2acp.post.io.relay_connection import OtherDevice, Superseded
+from tacit.a2acp.post.io.relay_connection import ConnectionSuperseded, OtherDevice
 from tacit.agent.shell.commands.main import agent
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
@@ -197,7 +197,7 @@ async def test_the_owner_brings_the_address_back_by_a_command_and_the_other_devi
             assert (done.exit_code, bob.address in done.output) == (0, True)
             alice.say(bob, "sealed for the laptop, perhaps")
             await bob.online()
-            with pytest.raises(Superseded):
+            with pytest.raises(ConnectionSuperseded):
                 await asyncio.wait_for(laptop.running, 60)
             laptop.running = None
             await asyncio.wait_for(bob.connection.stocked.wait(), 60)
@@ -235,7 +235,7 @@ async def test_a_relay_that_claims_an_epoch_far_ahead_is_not_followed(tmp_path):
         before = epochs.epoch_of(bob.post.store)
         now = relay.clock.now()
         for claimed in (2**53 - 1, int(now) + 4 * 24 * 3600 * SECOND + 1):
-            lie = frames.AuthOk(bob.address, 0, 60, prekey_epoch=claimed)
+            lie = frames.AuthOkFrame(bob.address, 0, 60, prekey_epoch=claimed)
             with pytest.raises(PeerFault):
                 epochs.agree(bob.post.store, lie, now)
         assert epochs.epoch_of(bob.post.store) == before

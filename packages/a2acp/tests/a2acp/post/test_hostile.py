@@ -16,7 +16,7 @@ from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import rfc3339
-from tacit.relay.settings import Limits
+from tacit.relay.settings import RelayLimits
 from tacit.seal import identity, pinning, session
 from tacit.wire import buckets, envelope, frames, records, version
 from tacit.wire.encoding import b64, canonical
@@ -35,7 +35,7 @@ async def left_for(alice, relay, **inner):
     mallory = await relay.person("mallory")
     async with mallory:
         await mallory.say(sealed_by(mallory, alice, **inner))
-        await mallory.hear_a(frames.Accepted)
+        await mallory.hear_a(frames.AcceptedFrame)
     return mallory
 
 
@@ -59,14 +59,14 @@ async def test_a_packet_we_cannot_judge_is_counted_and_let_go(tmp_path, monkeypa
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await alice.post.publish()
         mallory = await left_for(alice, relay)
-        learn = inbox.Inbox._learn
+        learn = inbox.PacketInbox._learn
 
         def stumble(self, packet, sender, now):
             if sender == mallory.address:
                 raise KeyError("what nobody thought of")
             return learn(self, packet, sender, now)
 
-        monkeypatch.setattr(inbox.Inbox, "_learn", stumble)
+        monkeypatch.setattr(inbox.PacketInbox, "_learn", stumble)
         bob.say(alice, "good")
         await bob.online()
         await bob.sent()
@@ -93,7 +93,7 @@ async def test_a_packet_is_not_let_go_for_a_fault_of_our_own_disk(tmp_path, monk
             raise fault
 
         with monkeypatch.context() as broken:
-            broken.setattr(inbox.Inbox, "_write_down", fail)
+            broken.setattr(inbox.PacketInbox, "_write_down", fail)
             with pytest.raises(type(fault)):
                 alice.post.inbox.take(stored.envelope, stored.sig)
         assert alice.post.inbox.take(stored.envelope, stored.sig) is None
@@ -294,7 +294,7 @@ async def test_a_senders_relay_that_never_answers_holds_up_that_sender_alone(tmp
 async def test_packets_without_a_key_are_kept_aside_and_judged_in_order_once_it_is_known(
     tmp_path, monkeypatch
 ):
-    limits = Limits(window_packets=4, lookups_per_minute=1000)
+    limits = RelayLimits(window_packets=4, lookups_per_minute=1000)
     async with (
         Relay(tmp_path / "relay", limits=limits) as relay,
         people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),

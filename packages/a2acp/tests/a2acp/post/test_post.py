@@ -11,16 +11,16 @@ from click.testing import CliRunner
 from tacit.a2acp.packets.packet import read
 from tacit.a2acp.post.io import relay_connection
 from tacit.a2acp.post.io.post import Post
-from tacit.a2acp.post.io.relay_connection import Superseded
+from tacit.a2acp.post.io.relay_connection import ConnectionSuperseded
 from tacit.a2acp.post.reception import Drop
-from tacit.a2acp.post.reputation import Reputation
+from tacit.a2acp.post.reputation import SenderReputation
 from tacit.agent.shell.commands.main import agent
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.io import registry
-from tacit.relay.settings import DAY, Limits
+from tacit.relay.settings import DAY, RelayLimits
 from tacit.wire import frames, version
 from tests.agent_support import Person, arrived, body, cleared, people_on
 from tests.processes import AGENT, certificate, command
@@ -236,7 +236,7 @@ async def test_after_superseded_the_agent_does_not_fight(tmp_path):
         second = alice.post.connection()
         running = asyncio.create_task(second.run())
         await asyncio.wait_for(second.connected.wait(), 60)
-        with pytest.raises(Superseded):
+        with pytest.raises(ConnectionSuperseded):
             await asyncio.wait_for(alice.running, 60)
         assert "started elsewhere" in alice.notes()
         assert second.connected.is_set()
@@ -456,7 +456,7 @@ async def test_without_common_encryption_nothing_is_sent_and_the_person_is_told(
 
 @pytest.mark.spec("A2ACP-258")
 async def test_a_rate_limited_agent_waits_and_sends_again_from_its_queue(tmp_path):
-    limits = Limits(packets_per_minute=600, burst=5, lookups_per_minute=1000)
+    limits = RelayLimits(packets_per_minute=600, burst=5, lookups_per_minute=1000)
     async with Relay(tmp_path / "relay", limits=limits) as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.online()
         await alice.online()
@@ -568,7 +568,7 @@ async def test_listening_prints_low_reputation_senders_after_the_others(tmp_path
         await bob.has("alice 1", "alice 2", "carol 1")
         await bob.offline()
         with bob.post.store.transaction():
-            bob.post.store.set_reputation(alice.address, Reputation(score=19))
+            bob.post.store.set_reputation(alice.address, SenderReputation(score=19))
         assert await heard_by_listening(bob, 3) == ["carol 1", "alice 1", "alice 2"]
         assert bob.post.inbox.unhandled() == []
 
@@ -591,7 +591,7 @@ async def test_what_poor_senders_pile_up_delays_nobody_and_nothing_is_lost_or_co
 
         def judged(address, score):
             with store.transaction():
-                store.set_reputation(address, Reputation(score=score))
+                store.set_reputation(address, SenderReputation(score=score))
 
         def handle(limit):
             page = inbox.unhandled(limit)
@@ -621,7 +621,7 @@ async def test_a_stranger_of_low_reputation_is_kept_without_a_note(tmp_path):
             await person.online()
         with bob.post.store.transaction():
             bob.post.store.know(alice.address)
-            bob.post.store.set_reputation(alice.address, Reputation(score=10))
+            bob.post.store.set_reputation(alice.address, SenderReputation(score=10))
         alice.say(bob, "muted", thread="thr_aaaa")
         carol.say(bob, "told", thread="thr_cccc")
         asked = "SELECT peer FROM history WHERE state='asked' ORDER BY peer"
@@ -774,7 +774,7 @@ async def test_a_used_one_time_prekey_is_destroyed_with_the_packet_that_used_it(
 
 @pytest.mark.spec("A2ACP-258")
 async def test_a_limit_on_new_recipients_holds_up_the_new_ones_alone(tmp_path):
-    limits = Limits(new_recipients_per_hour=1, lookups_per_minute=1000)
+    limits = RelayLimits(new_recipients_per_hour=1, lookups_per_minute=1000)
     async with (
         Relay(tmp_path / "relay", limits=limits) as relay,
         people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),

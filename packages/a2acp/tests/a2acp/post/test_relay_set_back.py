@@ -85,7 +85,7 @@ async def test_a_line_that_dies_before_its_last_statement_arrives_raises_no_alar
         plain_say, plain_bytes, sent, dead = RelayConnection._say, frames.packet_bytes, [], []
 
         async def say(self, ws, frame):
-            if len(sent) == 6 and isinstance(frame, frames.Steps):
+            if len(sent) == 6 and isinstance(frame, frames.StepsFrame):
                 dead.append(frame)
             if not dead:
                 await plain_say(self, ws, frame)
@@ -107,9 +107,9 @@ async def test_a_line_that_dies_before_its_last_statement_arrives_raises_no_alar
         assert RELAY_NOTE not in alice.notes()
 
 
-def shown(steps: int) -> frames.AuthOk:
+def shown(steps: int) -> frames.AuthOkFrame:
     """A welcome of a relay that has seen so many steps."""
-    return frames.AuthOk("a", 0, 30, 0, None, steps=steps, steps_sig="", prekey_epoch=0, one_time_ids=[])
+    return frames.AuthOkFrame("a", 0, 30, 0, None, steps=steps, steps_sig="", prekey_epoch=0, one_time_ids=[])
 
 
 @pytest.mark.spec("A2ACP-214")

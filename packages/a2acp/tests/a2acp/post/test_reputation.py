@@ -11,7 +11,7 @@ DAY = 24 * 3600 * SECOND
 
 @pytest.mark.spec("A2ACP-228", "A2ACP-229", "A2ACP-261")
 def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
-    one = reputation.Reputation()
+    one = reputation.SenderReputation()
     for number in range(4):
         one = reputation.after_fault(one, Moment(NOW + number))
     assert not one.flagged
@@ -19,7 +19,7 @@ def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
     assert not spread.flagged
     flagged = reputation.after_fault(one, Moment(NOW + 5))
     assert (flagged.flagged, flagged.blocked, flagged.score) == (True, False, 25)
-    many = reputation.Reputation()
+    many = reputation.SenderReputation()
     for number in range(20):
         many = reputation.after_fault(many, Moment(NOW + number), auto_block=True)
     assert many.blocked
@@ -29,8 +29,8 @@ def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
 
 @pytest.mark.spec("A2ACP-260", "A2ACP-261")
 def test_a_score_starts_at_fifty_and_rises_with_valid_threads():
-    assert reputation.Reputation().score == 50
-    best = reputation.Reputation()
+    assert reputation.SenderReputation().score == 50
+    best = reputation.SenderReputation()
     for _ in range(80):
         best = reputation.after_thread(best)
     assert best.score == 100

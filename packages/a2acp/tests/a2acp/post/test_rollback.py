@@ -148,20 +148,20 @@ async def test_a_relay_that_lies_about_the_steps_forces_no_second_beginning(tmp_
             # Our own word, but beyond what any agent comes to: what is added to it must still be a number.
             far = frames.steps_bytes(relay=relay.domain, address=restored.address, steps=2**52)
             forged = [
-                frames.AuthOk(
+                frames.AuthOkFrame(
                     restored.address, steps=2**52, steps_sig=rollback.b64(there.me().identity.sign(far))
                 ),
-                frames.AuthOk(restored.address, steps=signed[-1].steps, steps_sig=signed[0].sig),
-                frames.AuthOk(restored.address, steps=signed[-1].steps, steps_sig="!"),
-                frames.AuthOk(restored.address, steps=2**53, steps_sig=signed[-1].sig),
-                frames.AuthOk(restored.address, steps=-1, steps_sig=signed[-1].sig),
-                frames.AuthOk(restored.address),
+                frames.AuthOkFrame(restored.address, steps=signed[-1].steps, steps_sig=signed[0].sig),
+                frames.AuthOkFrame(restored.address, steps=signed[-1].steps, steps_sig="!"),
+                frames.AuthOkFrame(restored.address, steps=2**53, steps_sig=signed[-1].sig),
+                frames.AuthOkFrame(restored.address, steps=-1, steps_sig=signed[-1].sig),
+                frames.AuthOkFrame(restored.address),
             ]
             assert not any(rollback.compare(there, one, now) for one in forged)
             # Dealt out one by one, the least first: the first is true, and the others are old by then.
             begun = [
                 rollback.compare(
-                    there, frames.AuthOk(restored.address, steps=one.steps, steps_sig=one.sig), now
+                    there, frames.AuthOkFrame(restored.address, steps=one.steps, steps_sig=one.sig), now
                 )
                 for one in signed
             ]
@@ -170,7 +170,7 @@ async def test_a_relay_that_lies_about_the_steps_forces_no_second_beginning(tmp_
             # Another agent's words are not ours.
             theirs = rollback.statement(bob.post.store)
             assert not rollback.compare(
-                there, frames.AuthOk(restored.address, steps=2**30, steps_sig=theirs.sig), now
+                there, frames.AuthOkFrame(restored.address, steps=2**30, steps_sig=theirs.sig), now
             )
 
 
@@ -183,7 +183,7 @@ async def test_a_statement_for_another_relay_or_address_is_not_believed(tmp_path
             {"relay": relay.domain, "address": "agent:bob@" + relay.domain},
         ):
             sig = frames.steps_bytes(steps=900, **elsewhere)
-            told = frames.AuthOk(me.address, steps=900, steps_sig=rollback.b64(me.identity.sign(sig)))
+            told = frames.AuthOkFrame(me.address, steps=900, steps_sig=rollback.b64(me.identity.sign(sig)))
             assert not rollback.compare(alice.post.store, told, relay.clock.now())
 
 
@@ -210,7 +210,7 @@ async def test_the_relay_keeps_the_furthest_steps_under_the_present_key_over_a_r
         async with alice:
             assert (alice.welcome.steps, alice.welcome.steps_sig) == (0, "")
             for steps, sig in ((5, "five"), (3, "three"), (2**53, "far"), (0, "nothing"), (9, "x" * 200)):
-                await alice.say(frames.Steps(steps, sig))
+                await alice.say(frames.StepsFrame(steps, sig))
             await until(lambda: relay.mailboxes.steps.furthest(1, alice.me.signing_public) == (5, "five"))
         async with alice:
             assert (alice.welcome.steps, alice.welcome.steps_sig) == (5, "five")

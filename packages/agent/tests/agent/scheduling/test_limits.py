@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.a2acp.threads.turns import COUNTED, Turns
+from tacit.a2acp.threads.turns import COUNTED, ThreadTurns
 from tacit.agent.scheduling.goal import Need
 from tacit.agent.scheduling.limits import (
     MOST_NEEDS,
@@ -32,14 +32,14 @@ def fields(needs) -> list[str]:
     return [one.field for one in needs]
 
 
-def after(*packets: tuple[str, str]) -> Turns:
-    turns = Turns()
+def after(*packets: tuple[str, str]) -> ThreadTurns:
+    turns = ThreadTurns()
     for side, kind in packets:
         turns = turns.after(side, kind)
     return turns
 
 
-def exchange(turns: int) -> Turns:
+def exchange(turns: int) -> ThreadTurns:
     return after(*(("a" if number % 2 == 0 else "b", "context") for number in range(turns)))
 
 
@@ -102,7 +102,7 @@ def test_after_eight_rounds_it_is_time_to_ask_the_owner():
     st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([*sorted(COUNTED), "resolution"])), max_size=60)
 )
 def test_a_side_that_keeps_the_limit_never_begins_a_seventeenth_turn(packets):
-    turns = Turns()
+    turns = ThreadTurns()
     sent: list[str] = []
     for side, kind in packets:
         if turns.may_send(side, kind):

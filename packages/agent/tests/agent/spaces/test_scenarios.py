@@ -16,7 +16,7 @@ from tacit.agent.spaces.fold import SpaceTables
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.io import upkeep
 from tests.agent.spaces.company import Company, company, opened
 from tests.relay_support import PATIENCE
@@ -358,7 +358,7 @@ async def test_what_was_decided_and_not_posted_leaves_after_a_restart_once(tmp_p
         # The journal, folded anew, is the same state.
         folder = tmp_path / "anna" / FOLDER
         before = upkeep.fingerprint(folder)
-        upkeep.rebuild(folder, both.relay.clock, SystemEntropy(), Settings(), journal_engine)
+        upkeep.rebuild(folder, both.relay.clock, SystemEntropy(), AdmissionSettings(), journal_engine)
         assert upkeep.fingerprint(folder) == before
 
 

@@ -9,22 +9,22 @@ from tacit.attention.decide.decide import Decisions, decide
 from tacit.attention.decide.decision import Decision
 from tacit.attention.decide.explain import sentence
 from tacit.attention.read.context import ConversationState
-from tacit.attention.read.roster import Agent, Person, Roster
+from tacit.attention.read.roster import Roster, RosterAgent, RosterPerson
 from tacit.c2a.vocabulary import Directedness, Intent, Mode, Policy, Priority, Reason
 
 __all__ = [
-    "Agent",
     "ConversationState",
     "Decision",
     "Decisions",
     "Directedness",
     "Intent",
     "Mode",
-    "Person",
     "Policy",
     "Priority",
     "Reason",
     "Roster",
+    "RosterAgent",
+    "RosterPerson",
     "decide",
     "sentence",
 ]

@@ -52,7 +52,7 @@ class Ticket:
 
 
 @dataclass(slots=True, eq=False)
-class Pending:
+class PendingEvent:
     """An event that was handed over, open until it is accepted."""
 
     request_id: str
@@ -64,7 +64,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RequestAnswered:
     """Answer a request of the host: a result, or an error."""
 
     ticket: Ticket
@@ -72,9 +72,18 @@ class Answer:
     error: dict[str, Any] | None = None
 
 
-Heard = Connected | Pending | Cancelled | Typing | Continued | PermissionDecided | ActivityWanted
+Heard = Connected | PendingEvent | Cancelled | Typing | Continued | PermissionDecided | ActivityWanted
 """What is handed over, in the order in which it came."""
-Output = Answer | Connected | Pending | Cancelled | Typing | Continued | PermissionDecided | ActivityWanted
+Output = (
+    RequestAnswered
+    | Connected
+    | PendingEvent
+    | Cancelled
+    | Typing
+    | Continued
+    | PermissionDecided
+    | ActivityWanted
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +115,7 @@ class HarnessEnd:
         self._remembered = remembered
         self._connection = 0
         self._early: list[Heard] | None = []
-        self._open: dict[str, Pending] = {}
+        self._open: dict[str, PendingEvent] = {}
         self._accepted: dict[str, _Had] = {}
 
     # -- a connection, from its greeting to its end
@@ -128,7 +137,7 @@ class HarnessEnd:
     def lost(self) -> None:
         """The connection ended; what was never handed over comes again by itself."""
         for item in self._early or ():
-            if isinstance(item, Pending):
+            if isinstance(item, PendingEvent):
                 del self._open[item.event.event_id]
         self._early = []
 
@@ -139,7 +148,7 @@ class HarnessEnd:
         ticket = Ticket(self._connection, request_id)
         if method != DELIVER:
             unknown = refusal("unknown_op", "the harness does not know this method", "C2A-017")
-            return [Answer(ticket, error=unknown.error())]
+            return [RequestAnswered(ticket, error=unknown.error())]
         return self._delivered(params, ticket)
 
     def told(self, method: str, params: dict[str, Any]) -> list[Output]:
@@ -157,7 +166,7 @@ class HarnessEnd:
             case _:
                 return []
 
-    def accept(self, pending: Pending, *, duplicate: bool = False) -> list[Answer]:
+    def accept(self, pending: PendingEvent, *, duplicate: bool = False) -> list[RequestAnswered]:
         """The event is kept for good: answer every attempt of it that came (C2A-160)."""
         event_id = pending.event.event_id
         if not pending.is_accepted:
@@ -170,7 +179,7 @@ class HarnessEnd:
                 del self._accepted[next(iter(self._accepted))]
         result = Accepted(event_id, duplicate).members()
         tickets, pending.tickets = pending.tickets, []
-        return [Answer(ticket, result) for ticket in tickets]
+        return [RequestAnswered(ticket, result) for ticket in tickets]
 
     # -- inside
 
@@ -181,16 +190,18 @@ class HarnessEnd:
             refused = refusal(
                 "invalid_request", "the delivery lacks or contradicts a member", "C2A-030", missing=wrong
             )
-            return [Answer(one, error=refused.error()) for one in tickets]
+            return [RequestAnswered(one, error=refused.error()) for one in tickets]
         event = read_faultless(params)
         waiting = self._open.get(event.event_id)
         if waiting is not None:
             waiting.tickets += tickets
             return []
         if self._is_repeat(event.event_id, params):
-            return [Answer(one, Accepted(event.event_id, duplicate=True).members()) for one in tickets]
+            return [
+                RequestAnswered(one, Accepted(event.event_id, duplicate=True).members()) for one in tickets
+            ]
         name = str(ticket.request_id) if ticket is not None else ""
-        pending = self._open[event.event_id] = Pending(name, params, event, tickets)
+        pending = self._open[event.event_id] = PendingEvent(name, params, event, tickets)
         return self._hear(pending)
 
     def _is_repeat(self, event_id: str, params: dict[str, Any]) -> bool:

@@ -39,7 +39,7 @@ CAPABILITIES: Final[dict[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ChatTool:
     """One chat tool: the capability that allows it, and whether it may be repeated."""
 
     name: str
@@ -49,29 +49,29 @@ class Tool:
     says: str
 
 
-TOOLS: Final[tuple[Tool, ...]] = (
-    Tool("chat.list_events", "listEvents", True, True, "List chat events that this session may see."),
-    Tool(
+TOOLS: Final[tuple[ChatTool, ...]] = (
+    ChatTool("chat.list_events", "listEvents", True, True, "List chat events that this session may see."),
+    ChatTool(
         "chat.read_thread", "readThread", True, True, "Read a thread; without arguments the one you are in."
     ),
-    Tool(
+    ChatTool(
         "chat.send_message", "sendMessage", False, True, "Send one message; the key makes it safe to repeat."
     ),
-    Tool("chat.react", "react", False, True, "Answer with a signal instead of a message."),
-    Tool("chat.claim", "claim", False, True, "Take responsibility for an event or thread."),
-    Tool("chat.defer", "defer", False, True, "Say that an obligation must wait, and why."),
-    Tool("chat.resolve", "resolve", False, True, "Mark an event, thread or assignment resolved."),
-    Tool("chat.search", "readThread", True, True, "Find messages that contain these words."),
-    Tool("chat.leave", "sendMessage", False, True, "Leave a thread or channel until named again."),
-    Tool("chat.progress", "sendMessage", False, True, "Report how far something is, without a message."),
-    Tool(
+    ChatTool("chat.react", "react", False, True, "Answer with a signal instead of a message."),
+    ChatTool("chat.claim", "claim", False, True, "Take responsibility for an event or thread."),
+    ChatTool("chat.defer", "defer", False, True, "Say that an obligation must wait, and why."),
+    ChatTool("chat.resolve", "resolve", False, True, "Mark an event, thread or assignment resolved."),
+    ChatTool("chat.search", "readThread", True, True, "Find messages that contain these words."),
+    ChatTool("chat.leave", "sendMessage", False, True, "Leave a thread or channel until named again."),
+    ChatTool("chat.progress", "sendMessage", False, True, "Report how far something is, without a message."),
+    ChatTool(
         "chat.read_channel",
         "readThread",
         True,
         True,
         "Read the last of a channel or conversation; without arguments of the one you are in.",
     ),
-    Tool(
+    ChatTool(
         "chat.members",
         "readThread",
         True,
@@ -104,11 +104,11 @@ class Agreement:
         """Was this agreed?"""
         return self.capabilities.get(section, {}).get(name, False)
 
-    def tools(self) -> tuple[Tool, ...]:
+    def tools(self) -> tuple[ChatTool, ...]:
         """The tools that are listed on this connection."""
         return tuple(tool for tool in TOOLS if self.allows(tool))
 
-    def allows(self, tool: Tool) -> bool:
+    def allows(self, tool: ChatTool) -> bool:
         """May this tool be called?"""
         return self.has("chatTools", tool.capability)
 

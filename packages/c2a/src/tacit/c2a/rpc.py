@@ -45,14 +45,14 @@ class Notification(msgspec.Struct, frozen=True):
     params: object = None
 
 
-class Answered(msgspec.Struct, frozen=True):
+class CallResult(msgspec.Struct, frozen=True):
     """A call of ours has its result."""
 
     call: int
     result: Any
 
 
-class Failed(msgspec.Struct, frozen=True):
+class CallError(msgspec.Struct, frozen=True):
     """A call of ours was refused; the error object as it came."""
 
     call: int
@@ -65,7 +65,7 @@ class Unmatched(msgspec.Struct, frozen=True):
     id: object
 
 
-Received = Request | Notification | Answered | Failed | Unmatched
+Received = Request | Notification | CallResult | CallError | Unmatched
 
 
 class CallFailed(TacitError):
@@ -162,8 +162,8 @@ class Correlator:
             return Unmatched(None if call is msgspec.UNSET else call)
         self._open.remove(call)
         if frame.error is msgspec.UNSET or frame.error is None:
-            return Answered(call, None if frame.result is msgspec.UNSET else frame.result)
-        return Failed(call, cast("Object", frame.error) if isinstance(frame.error, dict) else {})
+            return CallResult(call, None if frame.result is msgspec.UNSET else frame.result)
+        return CallError(call, cast("Object", frame.error) if isinstance(frame.error, dict) else {})
 
     def forget(self, call: int) -> None:
         """Nobody waits for this call any more; its answer will be an `Unmatched`. Again is nothing."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tacit.base.moment import Moment
-    from tacit.c2a.negotiation import Tool
+    from tacit.c2a.negotiation import ChatTool
 
 SEND: Final = "chat.send_message"
 HOUR: Final = 3_600_000_000
@@ -152,7 +152,7 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def listed(tool: Tool, own_signals: Iterable[str] = ()) -> dict[str, Any]:
+def listed(tool: ChatTool, own_signals: Iterable[str] = ()) -> dict[str, Any]:
     """One entry of `tools/list`; `chat.react` takes the signals that the session declared as well."""
     schema, own = INPUTS[tool.name], list(own_signals)
     if tool.name == "chat.react" and own:
@@ -332,7 +332,7 @@ _WORDS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class TurnOccasion:
     """The event that a turn is about, for a send that does not name what it answers."""
 
     event_id: str
@@ -341,7 +341,7 @@ class Occasion:
 
 
 def fill_send(
-    given: Mapping[str, Any], *, occasion: Occasion | None = None, now: Moment | None = None
+    given: Mapping[str, Any], *, occasion: TurnOccasion | None = None, now: Moment | None = None
 ) -> dict[str, Any] | Refusal:
     """The whole arguments of a send; whatever the caller said itself stays as it is, and `null` was not said.
 

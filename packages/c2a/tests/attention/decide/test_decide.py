@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Roster, decide
+from tacit.attention import Roster, RosterAgent, decide
 from tacit.attention.decide.decide import derived, kept_of
 from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.modes import PUSHED
@@ -36,7 +36,7 @@ def test_priorities_and_reasons_are_closed_sets_and_unknown_priorities_are_norma
     assert lead_gets(event("@lead look", urgency="whenever")).priority == "normal"
 
 
-MANY = Roster.of([Agent(f"a{number}") for number in range(100)])
+MANY = Roster.of([RosterAgent(f"a{number}") for number in range(100)])
 
 
 def test_an_ambient_event_makes_one_decision_for_a_hundred_agents() -> None:
@@ -121,7 +121,7 @@ def test_a_name_is_stronger_than_a_role() -> None:
 @pytest.mark.spec("C2A-152", "C2A-157", "C2A-106")
 @pytest.mark.parametrize("to", [["@all"], ["@peers"], []])
 def test_a_mention_of_many_obliges_at_most_one(to: list[str]) -> None:
-    five = Roster.of([Agent(f"a{n}", role="peer") for n in range(5)])
+    five = Roster.of([RosterAgent(f"a{n}", role="peer") for n in range(5)])
     decisions = decide(event("@all could one of you look", to=to), five)
     assert sum(one.policy == Policy.MUST_RESPOND for one in decisions.values()) <= 1
     assert all(one.needs_claim for one in decisions.values())
@@ -236,7 +236,7 @@ def test_the_person_behind_a_bridge_is_the_author() -> None:
 
 @pytest.mark.spec("C2A-005")
 def test_an_agent_entry_carries_routing_facts_and_no_persona() -> None:
-    assert set(Agent.__dataclass_fields__) == {
+    assert set(RosterAgent.__dataclass_fields__) == {
         "agent_id",
         "names",
         "role",

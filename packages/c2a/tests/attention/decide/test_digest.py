@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tacit.attention.decide.digest import Item, digest_of, next_at, scope_of
+from tacit.attention.decide.digest import DigestItem, digest_of, next_at, scope_of
 from tacit.c2a.vocabulary import Intent
 from tests.attention.world import START
 
 
-def item(number: int, **more: Any) -> Item:
-    return Item(
+def item(number: int, **more: Any) -> DigestItem:
+    return DigestItem(
         **{
             "event_id": f"e{number}",
             "scope": "channel:main",

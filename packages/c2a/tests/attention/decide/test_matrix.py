@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention import Agent, Roster
+from tacit.attention import Roster, RosterAgent
 from tacit.attention.decide.matrix import MATRIX, Situation
 from tacit.attention.read.cues import SaidLine
 from tacit.attention.settings import Settings
@@ -29,7 +29,7 @@ def floor(*lines: tuple[float, str, str]) -> ConversationState:
     )
 
 
-ALONE = Roster.of([Agent("lead", names=("Lead Agent",), role="foreman")])
+ALONE = Roster.of([RosterAgent("lead", names=("Lead Agent",), role="foreman")])
 TALKING = floor((60, "user", "lead"), (30, "lead", "user"))
 WORKER_TOO = floor(
     (500, "user", "lead"), (480, "lead", "user"), (200, "usr:ann", "worker"), (190, "worker", "usr:ann")

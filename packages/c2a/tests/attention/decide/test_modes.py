@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention import Agent, Roster, decide
+from tacit.attention import Roster, RosterAgent, decide
 from tacit.attention.decide.modes import PUSHED, content_shown, is_listed, step_down
 from tacit.c2a.vocabulary import Mode
 from tests.attention.world import event, lead_gets
@@ -20,14 +20,18 @@ def test_modes_step_down_and_an_unseen_obligation_is_escalated_instead() -> None
     assert (below.escalate, below.mode, below.rule("mode").row) == (True, Mode.TOOL_MAILBOX, "C2A-026")
     assert not step_down(knock, frozenset({Mode.TOOL_MAILBOX})).escalate
     assert rollup.mode is Mode.TOOL_MAILBOX
-    limited = Roster.of([Agent("lead", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT}))])
+    limited = Roster.of([RosterAgent("lead", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT}))])
     assert lead_gets(event("@lead look"), roster=limited).escalate
 
 
 @pytest.mark.spec("C2A-026")
 def test_a_limited_harness_is_spared_what_it_cannot_take_in_a_broadcast_too() -> None:
     mixed = Roster.of(
-        [Agent("lead"), Agent("plain", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT})), Agent("other")]
+        [
+            RosterAgent("lead"),
+            RosterAgent("plain", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT})),
+            RosterAgent("other"),
+        ]
     )
     decisions = decide(event("could one of you look", to=["@all"]), mixed)
     assert (decisions["lead"].mode, decisions["plain"].mode) == (Mode.NOTIFY, Mode.TOOL_MAILBOX)

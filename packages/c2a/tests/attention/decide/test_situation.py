@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tacit.attention import Agent, Person, Roster, decide
+from tacit.attention import Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.decide.modes import content_shown
 from tacit.attention.read.cues import SaidLine
 from tacit.attention.settings import DEFAULTS, Settings
@@ -53,7 +53,7 @@ def test_a_reaction_on_an_unknown_message_is_kept_and_nothing_more() -> None:
     assert Moment(START) == START
 
 
-PAIR = Roster.of([Agent("kit")])
+PAIR = Roster.of([RosterAgent("kit")])
 
 
 def alone(text: str, roster: Roster = PAIR, settings: Settings = DEFAULTS, **more: Any) -> str:
@@ -89,8 +89,8 @@ SAID = "the old branch fails on the runner"
 def test_with_anybody_else_there_the_rules_of_a_room_hold() -> None:
     outside = SaidLine("x:eve", (), Moment(START - 60 * SECOND))
     assert alone(SAID) == "alone"
-    assert alone(SAID, Roster.of([Agent("kit"), Agent("ada")])) == "ambient"
-    assert alone(SAID, Roster.of([Agent("kit")], [Person("usr:ann")])) == "ambient"
+    assert alone(SAID, Roster.of([RosterAgent("kit"), RosterAgent("ada")])) == "ambient"
+    assert alone(SAID, Roster.of([RosterAgent("kit")], [RosterPerson("usr:ann")])) == "ambient"
     assert alone(SAID, floor=(outside,)) == "ambient"
     assert (
         alone(SAID, floor=(msgspec.structs.replace(outside, at=Moment(START - 2 * 3_600 * SECOND)),))

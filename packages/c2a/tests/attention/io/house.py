@@ -22,9 +22,9 @@ from tacit.attention.state.records import submitted
 from tacit.attention.state.work import SessionLife
 from tacit.base.moment import Moment
 from tacit.harness.scrolling import open_lines
-from tacit.ledger.commands import Appended, Committed, Decided
+from tacit.ledger.commands import AppendedTogether, Committed, Decided
 from tacit.ledger.io import upkeep, verification
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.io.writer_thread import deliver_here
 from tests.ledger.world import World
 
@@ -93,7 +93,7 @@ class House(World):
         super().__init__(folder, vfs=vfs)
 
     def _open(self) -> Store:
-        options = Options(
+        options = StoreOptions(
             settings=self.settings, clock=self.clock, entropy=self.entropy, purpose="a test", vfs=self.vfs
         )
         store = Store(self.folder, options, engine=self._engine)
@@ -109,7 +109,7 @@ class House(World):
 
     def _delivered(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         for outcome in outcomes:
-            made = outcome.outcomes if isinstance(outcome, (Appended, Decided)) else (outcome,)
+            made = outcome.outcomes if isinstance(outcome, (AppendedTogether, Decided)) else (outcome,)
             for one in made:
                 if isinstance(one, Committed):
                     self._keep_effects(one)

@@ -72,7 +72,7 @@ def test_a_reply_to_an_edit_is_in_the_thread_of_the_message_that_was_edited(hous
     below = house.say(GROUP, "ann", "it is the disk", reply_to=root.id)
     edits = []
     for one, text in ((root, "@ann why is the index very slow?"), (below, "it is the new disk")):
-        house.record(records.Edit(supersedes=one.id, text=text, by=one.by))
+        house.record(records.EditRecord(supersedes=one.id, text=text, by=one.by))
         edits.append(house.attention.versions.latest(one.id))
     replies = [house.say(GROUP, "user", "it was fine yesterday", reply_to=one) for one in edits]
 

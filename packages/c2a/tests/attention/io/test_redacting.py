@@ -76,7 +76,7 @@ def test_what_was_taken_back_before_content_went_along_goes_when_asked(house: Ho
     house.reopen()
     # An older hub wrote the record and left the content.
     house.store.writer._erase = lambda *_given: None
-    house.record(records.Delete(event_id=said.id, by="user"))
+    house.record(records.DeleteRecord(event_id=said.id, by="user"))
     house.close()
     assert has_word(house)
     with redacting(house) as operator:
@@ -90,12 +90,12 @@ def test_what_was_taken_back_before_content_went_along_goes_when_asked(house: Ho
 @pytest.mark.spec("C2A-214")
 def test_a_digest_that_quotes_a_message_loses_its_words_with_it(house: House) -> None:
     said = house.say(GROUP, "user", f"status: the {WORD} is green")
-    digest = records.Digest(
+    digest = records.DigestRecord(
         session="ann", scope="channel:main", policy="must_not_respond", text=f"- user: {WORD}",
         event_ids=[said.id], for_=["ann"],
     )  # fmt: skip
     house.record(digest)
-    house.record(records.Delete(event_id=said.id, by="user"))
+    house.record(records.DeleteRecord(event_id=said.id, by="user"))
     house.close()
     assert not has_word(house)
     (left,) = [one for one in map(decode, upkeep.export(house.folder)) if one.kind == "x.c2a.digest"]
@@ -121,7 +121,7 @@ def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: 
     nearly = house.say(GROUP, "user", f"ann_: is {WORD} yours?")
     assert house.attention.decided[middle.id].follows["ann"].confidence > 0
     for one in (middle, open_to_all, nearly):
-        house.record(records.Delete(event_id=one.id, by="user"))
+        house.record(records.DeleteRecord(event_id=one.id, by="user"))
     house.clock.move(20)
     after = house.say(GROUP, "user", "and who renews it?")
     assert after.id in house.attention.decided

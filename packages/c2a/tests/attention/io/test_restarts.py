@@ -188,7 +188,7 @@ class Restarts(RuleBasedStateMachine):
             if arguments["target"].startswith("dm:"):
                 arguments["visibility"] = "dm"
         if random.random() < 0.3:
-            self.house.record(records.Accepted(session=agent, event_ids=[event_id], for_=[agent]))
+            self.house.record(records.AcceptedRecord(session=agent, event_ids=[event_id], for_=[agent]))
         answer = self.house.call(agent, name, **arguments)
         if not isinstance(answer, Refusal) and answer.get("eventId"):
             self.said.append(answer["eventId"])
@@ -210,7 +210,7 @@ class Restarts(RuleBasedStateMachine):
         again = self.house.report(one.session, one.event_id, state, turn=f"t{self.count}", position=2, **more)
         assert (wrote, again) in {(0, 0), (1, 0)}, "a sign of life is no event"
         if random.random() < 0.3:
-            usage = records.Usage(session=one.session, event_ids=[one.event_id], tokens_in=7, cost=0.5)
+            usage = records.UsageRecord(session=one.session, event_ids=[one.event_id], tokens_in=7, cost=0.5)
             self.house.record(usage)
 
     def time_passes(self, random: Random) -> None:
@@ -227,11 +227,11 @@ class Restarts(RuleBasedStateMachine):
             latest = self.house.attention.versions.latest(event_id)
             if self.house.attention.versions.is_deleted(event_id):
                 return
-            self.house.record(records.Edit(supersedes=latest, text=random.choice(SAID), by="user"))
+            self.house.record(records.EditRecord(supersedes=latest, text=random.choice(SAID), by="user"))
             newest = self.house.attention.versions.latest(event_id)
             self.said.append(newest)
         else:
-            self.house.record(records.Delete(event_id=event_id, by="user"))
+            self.house.record(records.DeleteRecord(event_id=event_id, by="user"))
 
     def someone_comes_or_goes(self, random: Random) -> None:
         name = random.choice(AGENTS)
@@ -250,7 +250,7 @@ class Restarts(RuleBasedStateMachine):
                     "assign_after_ms": random.choice([10_000, 30_000]),
                     "exchange_limit": random.choice([3, 6]),
                 }
-                self.house.record(records.Rules(values=values, by="user"))
+                self.house.record(records.RulesRecord(values=values, by="user"))
             case 2:
                 self.house.do(
                     GROUP, "user", "actor.update", actor_id="ben",

@@ -28,7 +28,7 @@ def test_a_name_that_came_later_changes_the_past_in_the_same_way_live_and_in_a_r
 @pytest.mark.parametrize("reopened", [False, True])
 def test_a_changed_setting_changes_the_past_in_the_same_way_live_and_in_a_rebuild(house, reopened):
     asked = house.say(GROUP, "user", "ann, what is the plan?")
-    house.record(records.Rules(values={"vocatives": False}, by="user"))
+    house.record(records.RulesRecord(values={"vocatives": False}, by="user"))
     if reopened:
         house.reopen()
     house.say(GROUP, "user", "and the next one", reply_to=asked.id)
@@ -135,7 +135,9 @@ def test_a_message_that_was_edited_twice_before_the_first_harness_came_stands_in
     house.group(GROUP, ann="peer")
     first = earlier = house.say(GROUP, "user", "@ann could you look at this?").id
     for number in range(2):
-        house.record(records.Edit(supersedes=earlier, text=f"@ann could you look at {number}?", by="user"))
+        house.record(
+            records.EditRecord(supersedes=earlier, text=f"@ann could you look at {number}?", by="user")
+        )
         earlier = house.page(GROUP)[-1].event_id
     house.connect("ann")
     assert house.attention.versions.latest(first) == earlier
@@ -148,7 +150,7 @@ def test_a_message_that_was_edited_very_often_is_read_in_any_of_its_forms(house,
     first = house.say(GROUP, "user", "@ann draft", to=["ann"], conversation={"kind": "dm"}).id
     forms = [first]
     for number in range(60):
-        record = records.Edit(
+        record = records.EditRecord(
             supersedes=forms[-1],
             text=f"@ann draft {number}",
             original=first if names_the_first and number else None,

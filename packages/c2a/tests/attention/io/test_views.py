@@ -39,7 +39,7 @@ def agent_of(house: House, agent: str, viewer: str = "user") -> dict[str, Any]:
 
 
 def test_what_was_spent_yesterday_is_not_todays(house: House) -> None:
-    house.record(records.Usage(session="ann", tokens_in=30, tokens_out=12, estimated=True))
+    house.record(records.UsageRecord(session="ann", tokens_in=30, tokens_out=12, estimated=True))
     shown = agent_of(house, "ann")
     assert (shown["today"]["tokens"], shown["today"]["estimated"]) == (42, True)
     house.clock.move(86_400)
@@ -96,7 +96,7 @@ def test_a_sentence_says_who_owes_who_works_and_who_answered(house: House) -> No
     asked = house.say(GROUP, "user", "@ann and @ben please look at this")
     assert states(house, asked.id) == {"ann": "pending", "ben": "pending"}
     assert sentence(house, asked.id) == "ann and ben owe a reply"
-    house.record(records.Accepted(event_ids=[asked.id], session="ann"))
+    house.record(records.AcceptedRecord(event_ids=[asked.id], session="ann"))
     assert states(house, asked.id) == {"ann": "delivered", "ben": "pending"}
     assert house.call("ben", "chat.progress", progressToken=asked.id, progress=1)["ok"]
     assert states(house, asked.id) == {"ann": "delivered", "ben": "working"}

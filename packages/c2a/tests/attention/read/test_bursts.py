@@ -11,7 +11,7 @@ from tacit.attention.read.bursts import MOST, SPAN, Burst
 from tacit.attention.read.context import QUIET
 from tacit.attention.read.cues import SaidLine
 from tacit.attention.read.message import parse_message
-from tacit.attention.read.roster import Agent, Person, Roster
+from tacit.attention.read.roster import Roster, RosterAgent, RosterPerson
 from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Intent
@@ -20,7 +20,9 @@ from tests.attention.world import START, event
 if TYPE_CHECKING:
     from tacit.attention.read.parsed_message import ParsedMessage
 
-ROSTER = Roster.of([Agent("ada"), Agent("ben")], [Person("user"), Person("usr:bo", ("bo",))])
+ROSTER = Roster.of(
+    [RosterAgent("ada"), RosterAgent("ben")], [RosterPerson("user"), RosterPerson("usr:bo", ("bo",))]
+)
 
 
 def line(text: str, by: str = "user", **data: object) -> ParsedMessage:

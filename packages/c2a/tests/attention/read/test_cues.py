@@ -16,7 +16,7 @@ from tacit.attention.read.cues import CUES, FAR, JUST, KEPT, LONG, LookBack, Oth
 from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, follows, heard, partner
 from tacit.attention.read.grade_table import TABLE
 from tacit.attention.read.message import parse_message
-from tacit.attention.read.roster import Agent, Person, Roster
+from tacit.attention.read.roster import Roster, RosterAgent, RosterPerson
 from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment
 from tests.attention.world import event
@@ -24,7 +24,7 @@ from tests.attention.world import event
 if TYPE_CHECKING:
     from tacit.attention.read.parsed_message import ParsedMessage
 
-ROSTER = Roster.of([Agent("bob"), Agent("cem")], [Person("user")])
+ROSTER = Roster.of([RosterAgent("bob"), RosterAgent("cem")], [RosterPerson("user")])
 NOW = Moment(10**15)
 NAMES = ("ann", "bob", "cem", "dee")
 AGENTS = frozenset(NAMES[1:])

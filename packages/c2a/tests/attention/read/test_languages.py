@@ -8,7 +8,7 @@ from importlib import resources
 
 import pytest
 
-from tacit.attention import Agent, Person, Roster
+from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.read import small_talk
 from tacit.attention.read.calls import calls
 from tacit.attention.read.intent import of_text
@@ -33,7 +33,7 @@ SECTIONS = {
     "asking", "status", "leave", "call_off", "hold", "courtesy", "reason", "politely", "strong", "hail",
     "after_name", "before_name", "not_you", "and",
 }  # fmt: skip
-ROSTER = Roster.of([Agent("ada"), Agent("bob")], [Person("usr:ann", ("Ann",))])
+ROSTER = Roster.of([RosterAgent("ada"), RosterAgent("bob")], [RosterPerson("usr:ann", ("Ann",))])
 
 
 def test_each_language_is_one_file_with_every_section() -> None:

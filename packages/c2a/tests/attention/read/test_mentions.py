@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention import Agent, Person, Roster, decide
+from tacit.attention import Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.read.calls import CalledName, CallStrength
 from tacit.attention.read.mentions import declared, in_text, target_of, without_names
 from tacit.attention.read.prose import prose
 from tests.attention.world import ROSTER, event, lead_gets
 
 NAMED = Roster.of(
-    [Agent("lead"), Agent("lead-2"), Agent("deploy", names=("Deploy Bot",)), Agent("Émile"), Agent("v2.ops")],
-    [Person("usr:ann", ("Ann Lee",))],
+    [
+        RosterAgent("lead"),
+        RosterAgent("lead-2"),
+        RosterAgent("deploy", names=("Deploy Bot",)),
+        RosterAgent("Émile"),
+        RosterAgent("v2.ops"),
+    ],
+    [RosterPerson("usr:ann", ("Ann Lee",))],
 )
 
 
@@ -160,13 +166,13 @@ def test_names_in_text(text: str, found: list[str]) -> None:
     ],
 )
 def test_an_annotation_in_a_text_about_code_is_no_agent_of_that_name(text: str, found: list[str]) -> None:
-    assert in_text(prose(text), Roster.of([Agent("test"), Agent("ada")])) == found
+    assert in_text(prose(text), Roster.of([RosterAgent("test"), RosterAgent("ada")])) == found
 
 
 @pytest.mark.spec("C2A-068")
 @pytest.mark.parametrize("text", ["@worker!", "worker!", "@worker"])
 def test_a_name_alone_is_a_call_whatever_its_mark(text: str) -> None:
-    roster = Roster.of([Agent("nina")])
+    roster = Roster.of([RosterAgent("nina")])
     assert decide(event(text.replace("worker", "nina")), roster)["nina"].policy == "must_respond"
 
 
@@ -222,14 +228,14 @@ def test_roles_and_selectors_resolve_to_their_members() -> None:
 
 
 def test_a_broadcast_that_reaches_one_session_names_it() -> None:
-    pair = Roster.of([Agent("a"), Agent("b")])
-    assert decide(event("@all look"), Roster.of([Agent("a")]))["a"].directedness == "to_me"
+    pair = Roster.of([RosterAgent("a"), RosterAgent("b")])
+    assert decide(event("@all look"), Roster.of([RosterAgent("a")]))["a"].directedness == "to_me"
     assert decide(event("look", by="a", to=["@all"]), pair)["b"].directedness == "to_me"
     assert decide(event("@all look"), pair)["b"].directedness == "to_my_role"
 
 
 def test_ids_that_differ_by_case_are_told_apart() -> None:
-    twins = Roster.of([Agent("bot"), Agent("Bot")])
+    twins = Roster.of([RosterAgent("bot"), RosterAgent("Bot")])
     assert target_of(["Bot"], [], twins, "user").agents == {"Bot"}
     assert target_of([], in_text("@bot look", twins), twins, "user").agents == {"bot"}
     assert target_of([], in_text("@Bot look", twins), twins, "user").agents == {"Bot"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Person, Roster
+from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.decide.explain import cues_in_words
 from tacit.attention.read.calls import calls
 from tacit.attention.read.near_names import nearly_called, nearly_inside
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decide import Decisions
 
 ROSTER = Roster.of(
-    [Agent("claude"), Agent("sonnet-2"), Agent("deploy"), Agent("{k}odd-")],
-    [Person("usr:ann", ("Annabel",)), Person("usr:bo")],
+    [RosterAgent("claude"), RosterAgent("sonnet-2"), RosterAgent("deploy"), RosterAgent("{k}odd-")],
+    [RosterPerson("usr:ann", ("Annabel",)), RosterPerson("usr:bo")],
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Person, Roster
+from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.decide.decide import decide
 from tacit.attention.read.intent import of_text
 from tacit.attention.read.lexicon import languages
@@ -19,7 +19,7 @@ from tacit.c2a.vocabulary import OBLIGES_NOBODY, OBLIGING, SOCIAL, Intent, Polic
 from tests.attention.corpus import HERE, LANGUAGE_FILES, lines, read
 from tests.attention.world import event
 
-ROSTER = Roster.of([Agent("ada"), Agent("bob")], [Person("usr:ann", ("Ann",))])
+ROSTER = Roster.of([RosterAgent("ada"), RosterAgent("bob")], [RosterPerson("usr:ann", ("Ann",))])
 CODES = {language.code for language in languages()}
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.send.rules import REACTIONS, SURFACES, Permit, may_send
-from tacit.attention.send.surroundings import Answered, Sent, Surroundings
+from tacit.attention.send.surroundings import AnsweredEvent, EarlierSend, Surroundings
 from tacit.attention.settings import LIMITS, Settings
-from tacit.attention.state.claims import Held
+from tacit.attention.state.claims import HeldClaim
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal, number_of, refusal
 from tacit.c2a.tools import Send
@@ -43,8 +43,8 @@ SEND = Send(
 NAMED = lead_gets(event("@lead how long does it lock"))
 
 
-def answered(decision: Decision = NAMED, **more: Any) -> Answered:
-    return Answered(
+def answered(decision: Decision = NAMED, **more: Any) -> AnsweredEvent:
+    return AnsweredEvent(
         **{
             "event_id": "e1",
             "author": "user",
@@ -162,10 +162,12 @@ def test_a_visibility_fits_its_target_or_the_send_is_refused(visibility: str, ki
 
 @pytest.mark.spec("C2A-149")
 def test_a_repeated_key_is_the_same_message_or_a_conflict() -> None:
-    same = may_send(SEND, around(sent_with_key=Sent("m9", SEND.body, "main")), START)
+    same = may_send(SEND, around(sent_with_key=EarlierSend("m9", SEND.body, "main")), START)
     assert same == Permit(duplicate_of="m9")
-    assert code(where=around(sent_with_key=Sent("m9", "other", "main"))) == "idempotency_conflict"
-    assert code(where=around(sent_with_key=Sent("m9", SEND.body, "elsewhere"))) == "idempotency_conflict"
+    assert code(where=around(sent_with_key=EarlierSend("m9", "other", "main"))) == "idempotency_conflict"
+    assert (
+        code(where=around(sent_with_key=EarlierSend("m9", SEND.body, "elsewhere"))) == "idempotency_conflict"
+    )
 
 
 @pytest.mark.spec("C2A-002", "C2A-004", "C2A-061")
@@ -195,7 +197,10 @@ def test_a_receipt_is_one_short_message_that_asks_nothing() -> None:
 @pytest.mark.spec("C2A-153", "C2A-071", "C2A-103")
 def test_a_role_mention_is_answered_by_whoever_claimed_it() -> None:
     role = answered(lead_gets(event("please look", to=["@all"])))
-    mine, theirs = Held("event:e1", "lead", Moment(START + 1)), Held("event:e1", "worker", Moment(START + 1))
+    mine, theirs = (
+        HeldClaim("event:e1", "lead", Moment(START + 1)),
+        HeldClaim("event:e1", "worker", Moment(START + 1)),
+    )
     assert code(where=around(answered=role)) == "claim_required"
     assert code(where=around(answered=role, holder=mine)) == "ok"
     assert code(where=around(answered=role, holder=theirs)) == "claim_conflict"
@@ -260,7 +265,7 @@ def test_an_ended_exchange_takes_no_more_messages_but_a_person_can_still_be_answ
 
 @pytest.mark.spec("C2A-164", "C2A-166", "C2A-168")
 def test_one_meaning_gives_one_message() -> None:
-    before = (Sent("m5", "It locks for a minute.", "main", turn="t1", attempt=1),)
+    before = (EarlierSend("m5", "It locks for a minute.", "main", turn="t1", attempt=1),)
     assert (
         code(replace(SEND, body="it locks, for a MINUTE"), around(answered=answered(answers=before)))
         == "already_responded"

@@ -154,7 +154,7 @@ def test_a_reaction_is_shown_recorded_and_refused_where_there_is_nothing_to_answ
         "policy_forbids",
         "C2A-195",
     )
-    house.record(records.Delete(event_id=asked.id, by="user"))
+    house.record(records.DeleteRecord(event_id=asked.id, by="user"))
     assert refused(house.call("ben", "chat.react", inReplyTo=asked.id, signal="done")) == (
         "event_superseded",
         "C2A-104",
@@ -179,7 +179,7 @@ def test_what_is_not_the_agents_to_answer_is_not_its_to_claim(house: House) -> N
     assert answer["event"]["eventId"] == asked.id
     assert house.attention.obligations.get(asked.id, "ben").disposition == "claimed"
     assert refused(house.call("ann", "chat.claim", eventId=asked.id, release=True))[0] == "claim_conflict"
-    house.record(records.Delete(event_id=asked.id, by="user"))
+    house.record(records.DeleteRecord(event_id=asked.id, by="user"))
     assert refused(house.call("ben", "chat.claim", eventId=asked.id)) == ("event_superseded", "C2A-104")
 
 
@@ -316,7 +316,7 @@ def test_what_comes_from_private_talk_is_told_elsewhere_only_after_a_person_of_i
         "what waits for an answer leaves one record, not one for each look"
     )
     yes = {name: asked.data[name] for name in ("approval_id", "session", "what")}
-    house.record(records.Approval(**yes, state="granted", answered_by="usr:eve", for_=["ann"]))
+    house.record(records.ApprovalRecord(**yes, state="granted", answered_by="usr:eve", for_=["ann"]))
     assert send(house, said, "k1", **from_private)["ok"]
 
 

@@ -20,7 +20,7 @@ OWED = Obligation("e1", "lead", Policy.MUST_RESPOND, Mode.BUFFERED, START, deadl
 def held_by(session: str, target: str = event_target("e1")) -> Claims:
     claims = Claims()
     record = take(claims, target, session, START)
-    assert isinstance(record, records.Claim)
+    assert isinstance(record, records.ClaimRecord)
     claims.apply(record, START)
     return claims
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tacit.attention.state.approvals import Approvals, State, answer, ask, fingerprint, required
+from tacit.attention.state.approvals import Approvals, ApprovalState, answer, ask, fingerprint, required
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
 from tests.attention.world import START
@@ -16,11 +16,11 @@ def test_a_person_approves_once_for_one_thing_and_silence_is_neither_yes_nor_no(
     approvals, what = Approvals(), fingerprint("send", "C1", "the text")
     assert required(approvals, "lead", what, START) is not None
     approvals.apply(ask("p1", "lead", what), START)
-    assert approvals.standing("lead", what, START) is State.ASKED
+    assert approvals.standing("lead", what, START) is ApprovalState.ASKED
     by_agent = answer(approvals, "p1", granted=True, by="worker", by_human=False, now=START)
     assert isinstance(by_agent, Refusal)
     late = Moment(START + 400 * 86_400_000_000)
-    assert approvals.standing("lead", what, late) is State.ASKED
+    assert approvals.standing("lead", what, late) is ApprovalState.ASKED
     assert [one.approval_id for one in approvals.waiting(late)] == ["p1"]
     assert required(approvals, "lead", what, late) is not None
     yes = answer(approvals, "p1", granted=True, by="user", by_human=True, now=late)
@@ -68,5 +68,5 @@ def test_what_an_earlier_version_gave_up_stays_given_up() -> None:
     approvals.apply(
         msgspec.structs.replace(ask("p1", "bea", "w"), expires_at=START + 1, kind="command"), START
     )
-    assert approvals.standing("bea", "w", Moment(START + 1)) is State.LAPSED
+    assert approvals.standing("bea", "w", Moment(START + 1)) is ApprovalState.LAPSED
     assert approvals.waiting(Moment(START + 1)) == []

@@ -67,7 +67,7 @@ def test_a_session_holds_so_many_and_whoever_hoards_renews_nothing(sort: str, li
     for target in names[:2]:
         assert taken(claims, "ann", at(0), target, settings=few)
     renewed = take(claims, names[0], "ann", at(60), settings=few)
-    assert isinstance(renewed, records.Claim)
+    assert isinstance(renewed, records.ClaimRecord)
     assert renewed.expires_at == at(660), "half of what it may hold is no hoard"
     for target in names[2:4]:
         assert taken(claims, "ann", at(0), target, settings=few)
@@ -79,12 +79,12 @@ def test_a_session_holds_so_many_and_whoever_hoards_renews_nothing(sort: str, li
     other = "path:src" if sort == "event" else "event:e9"
     assert taken(claims, "ann", at(0), other, settings=few), "files and questions are counted apart"
     again = take(claims, names[0], "ann", at(60), settings=few)
-    assert isinstance(again, records.Claim)
+    assert isinstance(again, records.ClaimRecord)
     assert (again.action, again.expires_at) == ("renew", at(600)), "said again, and no longer"
     assert renewals(claims, "ann", names, at(60), few) == []
     for target in names[1:3]:
         given = release(claims, target, "ann", at(60))
-        assert isinstance(given, records.Claim)
+        assert isinstance(given, records.ClaimRecord)
         claims.apply(given, at(60))
     assert [one.expires_at for one in renewals(claims, "ann", names[:1], at(60), few)] == [at(660)]
     assert taken(claims, "ann", at(700), "event:late" if sort == "event" else "path:late", settings=few)
@@ -152,7 +152,7 @@ def test_a_claim_is_renewed_by_its_owner_and_bounded() -> None:
     claims = Claims()
     taken(claims, "a", at(0))
     again = take(claims, EVENT, "a", at(500))
-    assert isinstance(again, records.Claim)
+    assert isinstance(again, records.ClaimRecord)
     assert again.action == "renew"
     claims.apply(again, at(500))
     assert claims.holder(EVENT, None, at(1000)) is not None
@@ -179,13 +179,13 @@ def test_a_thread_and_its_events_have_one_owner() -> None:
 def test_replayed_claim_records_change_nothing() -> None:
     claims = Claims()
     record = take(claims, EVENT, "a", at(0))
-    assert isinstance(record, records.Claim)
+    assert isinstance(record, records.ClaimRecord)
     for _ in range(3):
         claims.apply(record, at(0))
-    claims.apply(records.Claim(target=EVENT, session="b", action="release"), at(1))
+    claims.apply(records.ClaimRecord(target=EVENT, session="b", action="release"), at(1))
     assert [held.session for held in claims] == ["a"]
     given_back = release(claims, EVENT, "a", at(2))
-    assert isinstance(given_back, records.Claim)
+    assert isinstance(given_back, records.ClaimRecord)
     claims.apply(given_back, at(2))
     claims.apply(given_back, at(3))
     assert list(claims) == []
@@ -201,7 +201,7 @@ def test_an_unclaimed_role_mention_goes_to_the_owner_or_the_least_loaded() -> No
     assert assignee([], frozenset(), {}) is None
     assert assign_at(at(0)) == at(30)
     found = take(Claims(), EVENT, "a", at(31), assigned=True)
-    assert isinstance(found, records.Claim)
+    assert isinstance(found, records.ClaimRecord)
     assert found.action == "assign"
 
 
@@ -226,7 +226,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
         super().__init__()
         self.now = at(0)
         self.claims = Claims()
-        self.log: list[tuple[records.Claim, Moment]] = []
+        self.log: list[tuple[records.ClaimRecord, Moment]] = []
         self.owner: dict[str, tuple[str, Moment]] = {}
         self.obligations = Obligations()
         self.model: dict[tuple[str, str], Disposition | None] = {}
@@ -234,7 +234,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
             for session in ("a", "b", "c"):
                 policy = "must_respond" if session == "a" else "may_respond"
                 self.obligations.delivered(
-                    records.Delivery(event_id=event_id, session=session, policy=policy, mode="notify", directedness="to_my_role", reason="role_mention"),
+                    records.DeliveryRecord(event_id=event_id, session=session, policy=policy, mode="notify", directedness="to_my_role", reason="role_mention"),
                     self.now,
                 )  # fmt: skip
                 self.model[event_id, session] = None
@@ -243,7 +243,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
         held = self.owner.get(target)
         return held[0] if held is not None and held[1] > self.now else None
 
-    def _fold(self, record: records.Claim) -> None:
+    def _fold(self, record: records.ClaimRecord) -> None:
         self.claims.apply(record, self.now)
         self.log.append((record, self.now))
 
@@ -257,7 +257,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
         if self._live(on) not in {None, session}:
             assert isinstance(found, Refusal)
             return
-        assert isinstance(found, records.Claim)
+        assert isinstance(found, records.ClaimRecord)
         self.owner[on] = (session, Moment(self.now + ttl * 1000))
         self._fold(found)
 
@@ -270,7 +270,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
         elif live != session:
             assert isinstance(found, Refusal)
         else:
-            assert isinstance(found, records.Claim)
+            assert isinstance(found, records.ClaimRecord)
             del self.owner[on]
             self._fold(found)
 
@@ -294,7 +294,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
             never = session == "a" and disposition is Disposition.IGNORED
             undeferrable = session != "a" and disposition is Disposition.DEFERRED
             assert refused == (never or undeferrable)
-        if isinstance(found, records.Disposition):
+        if isinstance(found, records.DispositionRecord):
             self.obligations.disposed(found)
             if not closed:
                 self.model[on, session] = disposition

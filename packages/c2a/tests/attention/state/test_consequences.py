@@ -58,7 +58,9 @@ class Scene(Room):
 
 def endings(written: list[Written]) -> list[tuple[str, str | None, bool]]:
     return [
-        (one.session, one.disposition, one.closes) for one in written if isinstance(one, records.Disposition)
+        (one.session, one.disposition, one.closes)
+        for one in written
+        if isinstance(one, records.DispositionRecord)
     ]
 
 
@@ -67,7 +69,7 @@ def test_only_whom_a_harness_speaks_for_gets_a_delivery_and_it_names_its_rules()
     scene = Scene()
     del scene.attention.sessions["worker"]
     [made] = scene.tells("@lead and @worker, please look")
-    assert isinstance(made, records.Delivery)
+    assert isinstance(made, records.DeliveryRecord)
     assert (made.session, made.policy, made.mode, made.attempt) == ("lead", "must_respond", "buffered", 1)
     assert (made.deadline_ms, made.reason, made.intent) == (300_000, "direct_mention", "request")
     assert made.because["policy"] == "matrix.direct_mention"
@@ -120,7 +122,9 @@ def test_an_owners_reply_makes_its_claim_last_longer() -> None:
     scene.tells("@lead why is it slow?")
     scene.record("x.c2a.claim", target="event:m1", session="lead", action="take", expires_at=START + MINUTE)
     renewed = [
-        one for one in scene.tells("Looking.", by="lead", reply_to="m1") if isinstance(one, records.Claim)
+        one
+        for one in scene.tells("Looking.", by="lead", reply_to="m1")
+        if isinstance(one, records.ClaimRecord)
     ]
     assert [(one.target, one.action, one.expires_at) for one in renewed] == [
         ("event:m1", "renew", START + 10 * MINUTE)
@@ -168,7 +172,7 @@ def test_an_edit_calls_back_the_form_before_it() -> None:
         event("@lead please stop it", kind="x.c2a.edit", event_id="m9", at_s=9, supersedes="m1")
     )
     assert endings(written) == [("lead", "superseded", True)]
-    assert [one.event_id for one in written if isinstance(one, records.Delivery)] == ["m9"]
+    assert [one.event_id for one in written if isinstance(one, records.DeliveryRecord)] == ["m9"]
 
 
 @pytest.mark.spec("C2A-190", "C2A-192")
@@ -177,11 +181,11 @@ def test_whoever_is_asked_to_go_is_gone_and_gives_back_its_claims_there() -> Non
     scene.tells("the index is slow")
     scene.record("x.c2a.claim", target="thread:m1", session="lead", action="take", expires_at=START + MINUTE)
     written = scene.tells("@lead please leave this thread", reply_to="m1")
-    gone = [one for one in written if isinstance(one, records.Membership)]
+    gone = [one for one in written if isinstance(one, records.MembershipRecord)]
     assert [(one.session, one.action, one.thread, one.event_id) for one in gone] == [
         ("lead", "leave", "m1", "m3")
     ]
-    assert [one.action for one in written if isinstance(one, records.Claim)] == ["release"]
+    assert [one.action for one in written if isinstance(one, records.ClaimRecord)] == ["release"]
 
 
 @pytest.mark.spec("C2A-198", "C2A-199")
@@ -194,8 +198,8 @@ def test_an_exchange_that_is_stopped_ends_what_its_agents_owe_and_tells_a_person
     assert ("worker", "superseded", True) in endings(written) or ("lead", "superseded", True) in endings(
         written
     )
-    assert not any(isinstance(one, records.Delivery) for one in written)
-    [audit] = [one for one in written if isinstance(one, records.Audit)]
+    assert not any(isinstance(one, records.DeliveryRecord) for one in written)
+    [audit] = [one for one in written if isinstance(one, records.AuditRecord)]
     assert (audit.what, audit.row, audit.details["agents"]) == ("loop_stopped", "C2A-198", ["lead", "worker"])
     [notice] = [one for one in written if isinstance(one, Notice)]
     assert notice.data["context"] == {"last_event_ids": audit.details["last"]}
@@ -207,13 +211,15 @@ def test_beyond_the_limit_only_obligations_are_delivered() -> None:
     scene = Scene()
     scene.pushed = {"lead": tuple(Moment(START - number) for number in range(60))}
     assert [
-        one.session for one in scene.tells("who can look?", to=["@all"]) if isinstance(one, records.Delivery)
+        one.session
+        for one in scene.tells("who can look?", to=["@all"])
+        if isinstance(one, records.DeliveryRecord)
     ] == [
         "tester",
         "worker",
     ]
     [made] = scene.tells("@lead please look")
-    assert isinstance(made, records.Delivery)
+    assert isinstance(made, records.DeliveryRecord)
 
 
 @pytest.mark.spec("C2A-026", "C2A-176")
@@ -223,7 +229,7 @@ def test_what_a_harness_could_not_even_be_knocked_at_with_goes_to_another() -> N
     decision = scene.say("@worker please look again")["worker"]
     around = Around(ROSTER, START, {})
     [moved] = reroute("m1", decision, scene.attention, around, {"worker"}, declined=False)
-    assert isinstance(moved, records.Delivery)
+    assert isinstance(moved, records.DeliveryRecord)
     assert (moved.session, moved.reason, moved.deadline_ms, moved.created_at) == (
         "lead",
         "escalation",
@@ -232,7 +238,7 @@ def test_what_a_harness_could_not_even_be_knocked_at_with_goes_to_another() -> N
     )
     scene.attend("lead", modes=frozenset({Mode.NOTIFY}))
     [softer] = reroute("m1", decision, scene.attention, around, {"worker"}, declined=False)
-    assert isinstance(softer, records.Delivery)
+    assert isinstance(softer, records.DeliveryRecord)
     assert softer.mode == "notify"
     scene.attention.sessions.clear()
     [told] = reroute("m1", decision, scene.attention, around, {"worker"}, declined=True)
@@ -249,7 +255,7 @@ def test_after_the_lead_the_owner_of_the_thread_is_next_and_then_a_person() -> N
     asked = next(one.id for one in scene.log if one.data.get("text") == "@worker please look")
     around = Around(ROSTER, START, {})
     [moved] = reroute(asked, decision, scene.attention, around, {"lead", "worker"}, declined=False)
-    assert isinstance(moved, records.Delivery)
+    assert isinstance(moved, records.DeliveryRecord)
     assert moved.session == "tester"
     had = {"lead", "worker", "tester"}
     [told] = reroute(asked, decision, scene.attention, around, had, declined=False)
@@ -275,6 +281,6 @@ def test_only_what_puts_a_call_before_an_agent_that_it_names_is_read_in_full(
     room.tells("@lead please deploy the fix")
     parsed = room.attention.past["m1"]
     said = {"event_id": "m1", "session": "lead", "policy": "must_respond", "mode": "buffered"}
-    written = records.Delivery(**(said | but), directedness="to_me", reason="direct_mention")
+    written = records.DeliveryRecord(**(said | but), directedness="to_me", reason="direct_mention")
     assert is_call(written, "m1", parsed) is called
-    assert not is_call(records.Accepted(session="lead", event_ids=["m1"]), "m1", parsed)
+    assert not is_call(records.AcceptedRecord(session="lead", event_ids=["m1"]), "m1", parsed)

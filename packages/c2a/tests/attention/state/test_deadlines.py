@@ -9,8 +9,8 @@ import pytest
 
 from tacit.attention.state import records
 from tacit.attention.state.deadlines import (
+    DeadlineStep,
     Due,
-    Step,
     closing,
     is_due,
     lowering,
@@ -43,11 +43,11 @@ def obligation(**more: Any) -> Obligation:
 
 @pytest.mark.spec("C2A-175", "C2A-178", "C2A-056")
 def test_an_obligation_is_delivered_again_twice_and_then_escalated() -> None:
-    assert next_step(obligation()) == Due(at(150), Step.REDELIVER)
-    assert next_step(obligation(redelivered=1)) == Due(at(240), Step.REDELIVER)
-    assert next_step(obligation(redelivered=2)) == Due(at(300), Step.ESCALATE)
+    assert next_step(obligation()) == Due(at(150), DeadlineStep.REDELIVER)
+    assert next_step(obligation(redelivered=1)) == Due(at(240), DeadlineStep.REDELIVER)
+    assert next_step(obligation(redelivered=2)) == Due(at(300), DeadlineStep.ESCALATE)
     assert is_due(obligation(), at(149)) is None
-    assert is_due(obligation(), at(150)) is Step.REDELIVER
+    assert is_due(obligation(), at(150)) is DeadlineStep.REDELIVER
     assert redelivery(obligation()).session == "worker"
     assert redelivery(obligation()).attempt == 2
 
@@ -56,7 +56,7 @@ def test_an_obligation_is_delivered_again_twice_and_then_escalated() -> None:
 def test_what_expires_is_lowered() -> None:
     late = obligation(redelivered=2)
     assert is_due(late, at(299)) is None
-    assert is_due(late, at(300)) is Step.ESCALATE
+    assert is_due(late, at(300)) is DeadlineStep.ESCALATE
     assert is_due(replace(late, closed=True), at(999)) is None
     lowered = lowering(obligation())
     assert (lowered.policy, lowered.deadline_ms) == ("may_respond", None)
@@ -66,7 +66,7 @@ def test_what_expires_is_lowered() -> None:
 def test_a_deferral_stops_the_deadline_and_the_event_comes_back() -> None:
     obligations = Obligations()
     obligations.delivered(
-        records.Delivery(
+        records.DeliveryRecord(
             event_id="e1",
             session="worker",
             policy="must_respond",
@@ -80,16 +80,16 @@ def test_a_deferral_stops_the_deadline_and_the_event_comes_back() -> None:
     first = obligations.get("e1", "worker")
     assert first is not None
     record = change(first, ReportedDisposition(Disposition.DEFERRED, reason="busy", eta="20 minutes"), at(10))
-    assert isinstance(record, records.Disposition)
+    assert isinstance(record, records.DispositionRecord)
     obligations.disposed(record)
     deferred = obligations.get("e1", "worker")
     assert deferred is not None
-    assert next_step(deferred) == Due(at(10 + 1200), Step.RESURFACE)
+    assert next_step(deferred) == Due(at(10 + 1200), DeadlineStep.RESURFACE)
     obligations.delivered(redelivery(deferred), at(1210))
     back = obligations.get("e1", "worker")
     assert back is not None
     assert (back.disposition, back.owed) == (None, True)
-    assert next_step(back) == Due(at(1210 + 150), Step.REDELIVER)
+    assert next_step(back) == Due(at(1210 + 150), DeadlineStep.REDELIVER)
 
 
 @pytest.mark.spec("C2A-132")
@@ -101,7 +101,7 @@ def test_asking_back_moves_the_deadline() -> None:
 def test_silence_on_what_one_may_answer_is_a_complete_outcome() -> None:
     may = obligation(policy=Policy.MAY_RESPOND, deadline_ms=None)
     due = next_step(may)
-    assert due == Due(at(3600), Step.CLOSE)
+    assert due == Due(at(3600), DeadlineStep.CLOSE)
     assert closing(may).disposition == "ignored"
     assert next_step(replace(may, closed=True)) is None
     assert next_step(replace(may, disposition=Disposition.CLAIMED)) is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Roster
+from tacit.attention import Roster, RosterAgent
 from tacit.attention.state.escalation import Route, escalated, human_notice, route
 from tests.attention.world import ROSTER, event, lead_gets
 
@@ -18,7 +18,7 @@ def test_escalation_goes_to_the_lead_then_an_owner_then_one_responder_then_the_h
     assert route(ROSTER, frozenset({"lead"}), load={"tester": 2}) == Route("worker")
     assert route(ROSTER, frozenset({"lead", "worker"})) == Route("user", human=True)
     assert route(ROSTER, frozenset({"worker"}), eligible=frozenset({"worker"})) == Route("user", human=True)
-    away = Roster.of([Agent("lead", role="foreman", online=False), Agent("worker")])
+    away = Roster.of([RosterAgent("lead", role="foreman", online=False), RosterAgent("worker")])
     assert route(away, frozenset({"worker"})) == Route("user", human=True)
     assert human_notice("e1", why="unanswered")["related_event_id"] == "e1"
 
@@ -26,7 +26,7 @@ def test_escalation_goes_to_the_lead_then_an_owner_then_one_responder_then_the_h
 @pytest.mark.spec("C2A-177", "C2A-123")
 @given(st.lists(st.booleans(), min_size=1, max_size=12), st.integers(2, 12))
 def test_escalation_and_declining_never_widen_the_obligation(declines: list[bool], agents: int) -> None:
-    roster = Roster.of([Agent(f"a{n}", role="foreman" if n == 1 else "peer") for n in range(agents)])
+    roster = Roster.of([RosterAgent(f"a{n}", role="foreman" if n == 1 else "peer") for n in range(agents)])
     held = {"a0"}
     holders = {"a0"}
     for _ in declines:

@@ -31,7 +31,7 @@ def obligation(policy: Policy = Policy.MUST_RESPOND, **more: Any) -> Obligation:
     return Obligation("e1", "lead", policy, Mode.BUFFERED, START, deadline_ms=300_000, **more)
 
 
-def react(signal: str, before: Obligation | None = None, **more: Any) -> records.Disposition | Refusal:
+def react(signal: str, before: Obligation | None = None, **more: Any) -> records.DispositionRecord | Refusal:
     return change(
         before or obligation(), ReportedDisposition(SIGNALS[signal].disposition, signal=signal, **more), START
     )
@@ -87,7 +87,7 @@ def test_a_deferral_says_why() -> None:
 @pytest.mark.parametrize(("eta", "minutes"), [(None, 60), ("in 20 minutes", 20), ("1h 2m", 62), ("2h", 65), ("3 days", 65), ("after the deploy", 60), ("2026-06-02T19:40:00Z", 30), ("2020-01-01T00:00:00Z", 60)])  # fmt: skip
 def test_a_deferred_event_comes_back_at_its_time(eta: str | None, minutes: int) -> None:
     found = change(obligation(), ReportedDisposition(Disposition.DEFERRED, reason="busy", eta=eta), START)
-    assert isinstance(found, records.Disposition)
+    assert isinstance(found, records.DispositionRecord)
     assert found.resurfaces_at == START + minutes * MINUTE
     assert not found.closes
 
@@ -106,19 +106,19 @@ def test_what_was_put_off_to_its_horizon_goes_no_further_without_a_person() -> N
             assert (refused.code, refused.number, refused.row) == ("approval_required", -32024, "C2A-122")
             assert "`defer_ms`" in refused.remedy
             agreed = change(back, replace(again, agreed=True), horizon)
-            assert isinstance(agreed, records.Disposition)
+            assert isinstance(agreed, records.DispositionRecord)
             assert agreed.resurfaces_at == horizon + {None: 60, "in 1 minute": 1}.get(eta, 180) * MINUTE
 
 
 @pytest.mark.spec("C2A-132")
 def test_asking_back_gives_time_once() -> None:
     first = change(obligation(), ReportedDisposition(None, "unclear"), START)
-    assert isinstance(first, records.Disposition)
+    assert isinstance(first, records.DispositionRecord)
     assert first.shift_us == 60 * MINUTE
     again = change(
         replace(obligation(), shift_us=first.shift_us), ReportedDisposition(None, "unclear"), START
     )
-    assert isinstance(again, records.Disposition)
+    assert isinstance(again, records.DispositionRecord)
     assert again.shift_us == 0
 
 
@@ -138,7 +138,7 @@ def test_a_receipt_closes_only_what_asked_for_one() -> None:
         for signal in ("agree", "seen")
     }
     closes = {
-        key for key, found in closing.items() if isinstance(found, records.Disposition) and found.closes
+        key for key, found in closing.items() if isinstance(found, records.DispositionRecord) and found.closes
     }
     assert closes == {(Intent.APPROVAL, "agree")}
 
@@ -146,7 +146,7 @@ def test_a_receipt_closes_only_what_asked_for_one() -> None:
 @pytest.mark.spec("C2A-123")
 def test_declining_an_obligation_is_ignored_with_a_mark() -> None:
     found = react("declined")
-    assert isinstance(found, records.Disposition)
+    assert isinstance(found, records.DispositionRecord)
     assert (found.disposition, found.declined, found.closes) == ("ignored", True, True)
 
 
@@ -155,7 +155,7 @@ def test_reactions_are_allowed_where_chat_is_not_and_claim_nothing_there() -> No
     silent = obligation(Policy.MUST_NOT_RESPOND)
     for signal in ("seen", "agree", "done", "queued", "declined"):
         found = react(signal, silent)
-        assert isinstance(found, records.Disposition)
+        assert isinstance(found, records.DispositionRecord)
         assert found.disposition == "ignored"
     for signal in ("claimed", "working"):
         refused = react(signal, silent)
@@ -166,7 +166,7 @@ def test_reactions_are_allowed_where_chat_is_not_and_claim_nothing_there() -> No
 @pytest.mark.spec("C2A-132")
 def test_unclear_pauses_the_deadline_and_leaves_the_event_open() -> None:
     found = react("unclear")
-    assert isinstance(found, records.Disposition)
+    assert isinstance(found, records.DispositionRecord)
     assert (found.disposition, found.closes, found.shift_us) == (None, False, 60 * MINUTE)
 
 
@@ -174,7 +174,7 @@ def test_unclear_pauses_the_deadline_and_leaves_the_event_open() -> None:
 def test_each_session_has_one_disposition_and_repeats_leave_it() -> None:
     obligations = Obligations()
     obligations.delivered(
-        records.Delivery(
+        records.DeliveryRecord(
             event_id="e1",
             session="lead",
             policy="must_respond",
@@ -188,14 +188,14 @@ def test_each_session_has_one_disposition_and_repeats_leave_it() -> None:
         known = obligations.get("e1", "lead")
         assert known is not None
         found = change(known, ReportedDisposition(Disposition.RESPONDED), START)
-        assert isinstance(found, records.Disposition)
+        assert isinstance(found, records.DispositionRecord)
         obligations.disposed(found)
     final = obligations.get("e1", "lead")
     assert final is not None
     assert (final.disposition, final.closed, obligations.open_of("lead")) == (Disposition.RESPONDED, True, 0)
     assert isinstance(change(final, ReportedDisposition(Disposition.FAILED), START), Refusal)
     assert len(list(obligations)) == 1
-    obligations.disposed(records.Disposition(event_id="zz", session="lead", disposition="responded"))
+    obligations.disposed(records.DispositionRecord(event_id="zz", session="lead", disposition="responded"))
     obligations.accepted("zz", "lead")
     obligations.alive("zz", "lead", START)
     assert obligations.get("zz", "lead") is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.attention import Person, Roster
+from tacit.attention import Roster, RosterPerson
 from tacit.attention.settings import Settings
 from tacit.attention.state import records
 from tacit.attention.state.consequences import Around, consequences
@@ -18,7 +18,9 @@ from tacit.c2a.vocabulary import Mode
 from tests.attention.world import ROSTER, START, event
 
 ASKED = "@lead why is staging slow?"
-ROOM = Roster.of(ROSTER.agents.values(), [Person("usr:ann", ("Ann",)), Person("usr:carl", ("Carl",))])
+ROOM = Roster.of(
+    ROSTER.agents.values(), [RosterPerson("usr:ann", ("Ann",)), RosterPerson("usr:carl", ("Carl",))]
+)
 
 
 class Talk:
@@ -43,7 +45,7 @@ class Talk:
                 )
                 made.data.update(records.data_of(one))
                 self.attention.apply(made, moment_of(made))
-        ended = [one for one in written if isinstance(one, records.Disposition) and one.closes]
+        ended = [one for one in written if isinstance(one, records.DispositionRecord) and one.closes]
         return [(one.session, one.reason) for one in ended if one.disposition == "superseded"]
 
     @property

@@ -8,8 +8,8 @@ from tacit.attention.state import records
 from tacit.attention.state.progress import KEPT_TOKENS, ProgressReports
 
 
-def report(token: str, value: float, message: str | None = None) -> records.Progress:
-    return records.Progress(session="lead", token=token, progress=value, message=message)
+def report(token: str, value: float, message: str | None = None) -> records.ProgressRecord:
+    return records.ProgressRecord(session="lead", token=token, progress=value, message=message)
 
 
 @pytest.mark.spec("C2A-181")

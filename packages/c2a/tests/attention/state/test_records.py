@@ -14,19 +14,19 @@ from tests.attention.world import START
 @pytest.mark.spec("C2A-214")
 def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None:
     samples: list[records.Record] = [
-        records.Delivery(event_id="e", session="s", policy="may_respond", mode="notify", directedness="ambient", reason="ambient"),
-        records.Claim(target="event:e", session="s", action="take", expires_at=4),
-        records.Disposition(event_id="e", session="s", disposition="failed", error={"code": "x"}),
-        records.Edit(supersedes="e", text="t"), records.Delete(event_id="e"),
-        records.Membership(session="s", conversation="c", action="leave"),
-        records.Progress(session="s", token="t", progress=0.5), records.Digest(session="s", scope="c", policy="must_not_respond", text="t"),
-        records.Approval(approval_id="a", session="s", state="asked", what="w"), records.Audit(what="w", details={"a": 1}),
-        records.Accepted(session="s", event_ids=["e"], for_=["s"]), records.Rules(values={"similarity": 0.8}),
-        records.Session(session="s", version="2026-06-24", modes=["notify"]), records.Usage(session="s", tokens_in=3),
-        records.Ephemeral(session="s", key="k", where="channel:main", sha256="0", length=3),
-        records.Work(event_id="e", session="s", state="failed", code="down", message="m", retry_at=7),
-        records.Withdrawal(notice_id="n", actor_id="user", event_id="e", by="s"),
-        records.Turn(session="s", event_id="e", files=["a.py"], cost_usd=0.5),
+        records.DeliveryRecord(event_id="e", session="s", policy="may_respond", mode="notify", directedness="ambient", reason="ambient"),
+        records.ClaimRecord(target="event:e", session="s", action="take", expires_at=4),
+        records.DispositionRecord(event_id="e", session="s", disposition="failed", error={"code": "x"}),
+        records.EditRecord(supersedes="e", text="t"), records.DeleteRecord(event_id="e"),
+        records.MembershipRecord(session="s", conversation="c", action="leave"),
+        records.ProgressRecord(session="s", token="t", progress=0.5), records.DigestRecord(session="s", scope="c", policy="must_not_respond", text="t"),
+        records.ApprovalRecord(approval_id="a", session="s", state="asked", what="w"), records.AuditRecord(what="w", details={"a": 1}),
+        records.AcceptedRecord(session="s", event_ids=["e"], for_=["s"]), records.RulesRecord(values={"similarity": 0.8}),
+        records.SessionRecord(session="s", version="2026-06-24", modes=["notify"]), records.UsageRecord(session="s", tokens_in=3),
+        records.EphemeralRecord(session="s", key="k", where="channel:main", sha256="0", length=3),
+        records.WorkRecord(event_id="e", session="s", state="failed", code="down", message="m", retry_at=7),
+        records.WithdrawalRecord(notice_id="n", actor_id="user", event_id="e", by="s"),
+        records.TurnRecord(session="s", event_id="e", files=["a.py"], cost_usd=0.5),
     ]  # fmt: skip
     assert {records.kind_of(one) for one in samples} == set(records.KINDS)
     for one in samples:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.attention import Agent, Roster
+from tacit.attention import Roster, RosterAgent
 from tacit.attention.commands import ChangeRules
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.views import decisions_view
@@ -329,12 +329,12 @@ def test_a_hub_that_was_stopped_goes_on_where_it_was(house: House) -> None:
 def test_the_fittest_is_nearly_named_idle_of_the_role_at_home_or_the_last_to_speak() -> None:
     roster = Roster.of(
         [
-            Agent("a"),
-            Agent("b", roles=frozenset({"databases"})),
-            Agent("c"),
-            Agent("d"),
-            Agent("e"),
-            Agent("felix"),
+            RosterAgent("a"),
+            RosterAgent("b", roles=frozenset({"databases"})),
+            RosterAgent("c"),
+            RosterAgent("d"),
+            RosterAgent("e"),
+            RosterAgent("felix"),
         ]
     )
     fitness = Fitness(roster, "felixx: why is the Database slow?", frozenset({"d"}), "e", {"a": 1})

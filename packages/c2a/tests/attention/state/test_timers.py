@@ -156,7 +156,7 @@ def test_a_digest_goes_out_once_a_quarter_of_an_hour_and_not_when_there_is_nothi
 @pytest.mark.spec("C2A-155", "C2A-173")
 def test_signs_of_life_renew_no_claim_of_a_hoarder(house: House) -> None:
     role_of(house, "ann", "ben")
-    house.record(records.Rules(values={"claims_per_session": 4}, by="user"))
+    house.record(records.RulesRecord(values={"claims_per_session": 4}, by="user"))
     asked = [house.say(GROUP, "user", f"@ops who looks at disk {n}?") for n in range(3)]
     for one in asked:
         assert house.call("ann", "chat.claim", eventId=one.id)["claimed"]
@@ -181,7 +181,7 @@ def test_signs_of_life_renew_no_claim_of_a_hoarder(house: House) -> None:
 def test_a_question_is_not_given_to_whoever_holds_as_many_as_it_may(house: House) -> None:
     role_of(house, "ann", "ben")
     house.present.discard("ben")
-    house.record(records.Rules(values={"claims_per_session": 1}, by="user"))
+    house.record(records.RulesRecord(values={"claims_per_session": 1}, by="user"))
     first = house.say(GROUP, "user", "@ops who looks at the disk?")
     assert house.call("ann", "chat.claim", eventId=first.id)["claimed"]
     second = house.say(GROUP, "user", "@ops and who at the network?")

@@ -224,7 +224,7 @@ def test_a_harness_that_comes_back_without_its_memory_holds_nothing_for_ever(hou
 def look(house: House, session: str, root: str) -> None:
     """Read the thread, as a late answer wants it."""
     house.clock.move(1)
-    house.record(records.Audit(what="chat.read_thread", session=session, details={"thread": root}))
+    house.record(records.AuditRecord(what="chat.read_thread", session=session, details={"thread": root}))
 
 
 @pytest.mark.spec("C2A-176", "C2A-177", "C2A-179")
@@ -315,7 +315,7 @@ def test_a_piece_of_work_says_how_it_went(house: House) -> None:
         found = piece_of(house, asked.id, "ann")
         states.append(found.state)
         assert (found.code, found.message) == (more.get("code", ""), more.get("message", ""))
-    usage = records.Usage(
+    usage = records.UsageRecord(
         session="ann", event_ids=[asked.id], tokens_in=5, tokens_out=2, cost=0.25, currency="USD"
     )
     house.record(usage)
@@ -427,7 +427,7 @@ def test_any_history_leaves_one_state_that_is_open_or_ended(
         now = at(step)
         match what:
             case "deliver":
-                record = records.Delivery(
+                record = records.DeliveryRecord(
                     event_id="e",
                     session="s",
                     policy=which,
@@ -437,18 +437,23 @@ def test_any_history_leaves_one_state_that_is_open_or_ended(
                 )
                 works.delivered(record, now, "other" if which == "may_respond" else "")
             case "claim":
-                works.claimed(records.Claim(target="event:e", session="s", action=which), now, owed=owed)
+                works.claimed(
+                    records.ClaimRecord(target="event:e", session="s", action=which), now, owed=owed
+                )
             case "dispose":
                 closes = which in {"responded", "failed", "superseded", "ignored"}
                 works.disposed(
-                    records.Disposition(event_id="e", session="s", disposition=which, closes=closes), now
+                    records.DispositionRecord(event_id="e", session="s", disposition=which, closes=closes),
+                    now,
                 )
             case "report":
-                works.reported(records.Work(event_id="e", session="s", state=which, turn=f"t{step % 3}"), now)
+                works.reported(
+                    records.WorkRecord(event_id="e", session="s", state=which, turn=f"t{step % 3}"), now
+                )
             case "progress":
                 works.progressed("e", "s", now)
             case _:
-                works.used(records.Usage(session="s", event_ids=["e"], tokens_in=1))
+                works.used(records.UsageRecord(session="s", event_ids=["e"], tokens_in=1))
         piece = works.get("e", "s")
         if piece is None:
             assert works.of_event("e") == []
@@ -538,10 +543,10 @@ def test_only_what_is_older_than_the_hubs_start_is_excused() -> None:
 
 def test_a_place_in_the_queue_alone_is_no_news() -> None:
     piece = PieceOfWork("e", "s", WorkState.QUEUED, at(0), at(0), position=3, reported=True)
-    told = records.Work(event_id="e", session="s", state="queued", position=2)
+    told = records.WorkRecord(event_id="e", session="s", state="queued", position=2)
     assert not is_news(piece, told)
     assert is_news(None, told)
-    assert is_news(piece, records.Work(event_id="e", session="s", state="working"))
+    assert is_news(piece, records.WorkRecord(event_id="e", session="s", state="working"))
 
 
 def test_copies_are_those_that_a_duty_moved_through() -> None:

@@ -22,13 +22,13 @@ from tacit.language.task import (
     CHILD_TRIGGERS,
     TRANSITIONS,
     Obligation,
-    State,
     Step,
     Task,
     TaskKey,
+    TaskState,
     Trigger,
 )
-from tacit.language.task_book import Seen, TaskBook, trace_of
+from tacit.language.task_book import RememberedMessage, TaskBook, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ class Lifecycle(TaskBook):
             if known.digest != digest:
                 self._flag("mid_conflict", message, "another message has this mid", "CLOWL-068")
             return Step((), tuple(self._violations), (), duplicate=True)
-        self._seen[message.mid] = Seen(message.p, message.sender, message.recipients, digest)
+        self._seen[message.mid] = RememberedMessage(message.p, message.sender, message.recipients, digest)
         if self._is_in_place(message):
             concerned = self._dispatch(message, deadline)
             self._remember(message, concerned)
@@ -215,7 +215,7 @@ class Lifecycle(TaskBook):
             return None
         for key in self._with_children(parent.tasks):
             task = self._tasks[key]
-            if task.owner == agent and task.is_open and task.state is not State.TRANSFERRED:
+            if task.owner == agent and task.is_open and task.state is not TaskState.TRANSFERRED:
                 return task
         return None
 
@@ -223,7 +223,7 @@ class Lifecycle(TaskBook):
         parent = self._seen.get(message.parent or "")
         keys = parent.tasks if parent else ()
         return any(
-            self._tasks[key].key.agent == message.sender and self._tasks[key].state is State.TRANSFERRED
+            self._tasks[key].key.agent == message.sender and self._tasks[key].state is TaskState.TRANSFERRED
             for key in keys
         )
 
@@ -260,7 +260,9 @@ class Lifecycle(TaskBook):
         if message.parent in self._broadcasts and TaskKey(message.parent, message.sender) not in self._tasks:
             return self._join_broadcast(message)
         tasks = [self._tasks[key] for key in self._with_children(parent.tasks)]
-        own = [task for task in tasks if task.owner == message.sender and task.state is not State.TRANSFERRED]
+        own = [
+            task for task in tasks if task.owner == message.sender and task.state is not TaskState.TRANSFERRED
+        ]
         if own:
             return next((task for task in own if task.is_open), own[0])
         if not tasks:
@@ -274,7 +276,7 @@ class Lifecycle(TaskBook):
             task
             for task in (self._tasks[key] for key in keys)
             if task.is_open
-            and task.state is not State.TRANSFERRED
+            and task.state is not TaskState.TRANSFERRED
             and task.owner == message.sender
             and {task.requester, task.reports_to} & set(message.recipients)
         ]
@@ -315,7 +317,7 @@ class Lifecycle(TaskBook):
                 "out_of_place", message, f"{trigger} does not fit a task that is {task.state}", "CLOWL-035"
             )
             return
-        if trigger is Trigger.ERR_CANCELLED and task.state is not State.CANCELLING:
+        if trigger is Trigger.ERR_CANCELLED and task.state is not TaskState.CANCELLING:
             self._flag("not_cancelled", message, "E013 although nobody cancelled", "CLOWL-041")
         code = str(message.data.get("code", "")) if message.p == "ERR" else ""
         self._move(task, trigger, message.ts, code=code)
@@ -333,7 +335,7 @@ class Lifecycle(TaskBook):
             above = self._tasks.get(task.delegated_from) if task.delegated_from else None
             if task.is_open or above is None or task.mode != "transfer":
                 return
-            if above.state is not State.TRANSFERRED or above.owner != task.key.agent:
+            if above.state is not TaskState.TRANSFERRED or above.owner != task.key.agent:
                 return
             task, trigger = above, CHILD_TRIGGERS[state]
 
@@ -361,7 +363,7 @@ class Lifecycle(TaskBook):
         elif not task.is_open:
             self._flag("late", message, f"the task is {task.state} already", "CLOWL-041")
             self._advise("INF", task.key.agent, message.sender, message.mid, "CLOWL-041", status=task.state)
-        elif task.state is State.TRANSFERRED:
+        elif task.state is TaskState.TRANSFERRED:
             self._forward(task, message)
         elif (task.state, Trigger.CNCL) in TRANSITIONS:
             self._move(task, Trigger.CNCL, message.ts)

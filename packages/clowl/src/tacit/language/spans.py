@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.language.english import english
-from tacit.language.task import State
+from tacit.language.task import TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,9 +94,9 @@ def _event(message: Message) -> dict[str, Any]:
 
 
 def _status(task: Task) -> dict[str, Any]:
-    if task.state is State.COMPLETED:
+    if task.state is TaskState.COMPLETED:
         return {"code": _OK}
-    if task.state in {State.FAILED, State.CANCELLED}:
+    if task.state in {TaskState.FAILED, TaskState.CANCELLED}:
         return {"code": _ERROR, "message": task.code}
     return {}
 

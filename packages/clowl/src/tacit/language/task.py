@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.language.tables import DelegationMode
 
 
-class State(StrEnum):
+class TaskState(StrEnum):
     """Where a task stands."""
 
     REQUESTED = "requested"
@@ -48,29 +48,29 @@ class Trigger(StrEnum):
     DEADLINE = "the deadline passes"
 
 
-TERMINAL: Final = frozenset({State.COMPLETED, State.FAILED, State.CANCELLED})
-_WORKING: Final = (State.REQUESTED, State.ACCEPTED, State.RUNNING)
+TERMINAL: Final = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELLED})
+_WORKING: Final = (TaskState.REQUESTED, TaskState.ACCEPTED, TaskState.RUNNING)
 
-TRANSITIONS: Final[Mapping[tuple[State, Trigger], State]] = MappingProxyType(
+TRANSITIONS: Final[Mapping[tuple[TaskState, Trigger], TaskState]] = MappingProxyType(
     {
-        (State.REQUESTED, Trigger.ACK): State.ACCEPTED,
-        **{(state, Trigger.PROG): State.RUNNING for state in _WORKING},
-        **{(state, Trigger.DONE): State.COMPLETED for state in _WORKING},
-        **{(state, Trigger.ERR): State.FAILED for state in _WORKING},
-        **{(state, Trigger.ERR_CANCELLED): State.FAILED for state in _WORKING},
-        **{(state, Trigger.DELEGATE_ACCEPTS): State.TRANSFERRED for state in _WORKING},
-        **{(state, Trigger.CNCL): State.CANCELLING for state in _WORKING},
-        (State.CANCELLING, Trigger.ACK): State.CANCELLING,
-        (State.CANCELLING, Trigger.ACK_STOPPED): State.CANCELLED,
-        (State.CANCELLING, Trigger.ERR_CANCELLED): State.CANCELLED,
-        (State.CANCELLING, Trigger.DONE): State.COMPLETED,
-        (State.CANCELLING, Trigger.ERR): State.FAILED,
-        (State.TRANSFERRED, Trigger.CHILD_COMPLETED): State.COMPLETED,
-        (State.TRANSFERRED, Trigger.CHILD_FAILED): State.FAILED,
-        (State.TRANSFERRED, Trigger.CHILD_CANCELLED): State.CANCELLED,
+        (TaskState.REQUESTED, Trigger.ACK): TaskState.ACCEPTED,
+        **{(state, Trigger.PROG): TaskState.RUNNING for state in _WORKING},
+        **{(state, Trigger.DONE): TaskState.COMPLETED for state in _WORKING},
+        **{(state, Trigger.ERR): TaskState.FAILED for state in _WORKING},
+        **{(state, Trigger.ERR_CANCELLED): TaskState.FAILED for state in _WORKING},
+        **{(state, Trigger.DELEGATE_ACCEPTS): TaskState.TRANSFERRED for state in _WORKING},
+        **{(state, Trigger.CNCL): TaskState.CANCELLING for state in _WORKING},
+        (TaskState.CANCELLING, Trigger.ACK): TaskState.CANCELLING,
+        (TaskState.CANCELLING, Trigger.ACK_STOPPED): TaskState.CANCELLED,
+        (TaskState.CANCELLING, Trigger.ERR_CANCELLED): TaskState.CANCELLED,
+        (TaskState.CANCELLING, Trigger.DONE): TaskState.COMPLETED,
+        (TaskState.CANCELLING, Trigger.ERR): TaskState.FAILED,
+        (TaskState.TRANSFERRED, Trigger.CHILD_COMPLETED): TaskState.COMPLETED,
+        (TaskState.TRANSFERRED, Trigger.CHILD_FAILED): TaskState.FAILED,
+        (TaskState.TRANSFERRED, Trigger.CHILD_CANCELLED): TaskState.CANCELLED,
         **{
-            (state, Trigger.DEADLINE): State.FAILED
-            for state in (*_WORKING, State.CANCELLING, State.TRANSFERRED)
+            (state, Trigger.DEADLINE): TaskState.FAILED
+            for state in (*_WORKING, TaskState.CANCELLING, TaskState.TRANSFERRED)
         },
     }
 )
@@ -78,9 +78,9 @@ TRANSITIONS: Final[Mapping[tuple[State, Trigger], State]] = MappingProxyType(
 
 CHILD_TRIGGERS: Final = MappingProxyType(
     {
-        State.COMPLETED: Trigger.CHILD_COMPLETED,
-        State.FAILED: Trigger.CHILD_FAILED,
-        State.CANCELLED: Trigger.CHILD_CANCELLED,
+        TaskState.COMPLETED: Trigger.CHILD_COMPLETED,
+        TaskState.FAILED: Trigger.CHILD_FAILED,
+        TaskState.CANCELLED: Trigger.CHILD_CANCELLED,
     }
 )
 
@@ -104,7 +104,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Who answers for it now; after a transfer, the delegate."""
     reports_to: str
     mode: DelegationMode | None = None
-    state: State = State.REQUESTED
+    state: TaskState = TaskState.REQUESTED
     opened: int
     changed: int
     deadline: int | None = None

@@ -11,7 +11,7 @@ import msgspec
 
 from tacit.language.delegation import chain_of
 from tacit.language.tables import BROADCAST
-from tacit.language.task import Advice, Obligation, State, Task, TaskKey, Violation
+from tacit.language.task import Advice, Obligation, Task, TaskKey, TaskState, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.language.tables import Performative
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
+class RememberedMessage(msgspec.Struct, frozen=True, gc=False):
     """What is remembered of a message: enough to answer for it, without its data."""
 
     p: Performative
@@ -35,7 +35,7 @@ class TaskBook:
     """All tasks of the messages applied so far."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, RememberedMessage] = {}
         self._tasks: dict[TaskKey, Task] = {}
         self._open: dict[TaskKey, None] = {}
         self._in_cid: dict[str, list[TaskKey]] = {}
@@ -88,10 +88,10 @@ class TaskBook:
     def _owed(self) -> Iterator[Obligation]:
         for key in self._open:
             task = self._tasks[key]
-            if task.state is State.TRANSFERRED:
+            if task.state is TaskState.TRANSFERRED:
                 continue
-            owes = "stop and say so" if task.state is State.CANCELLING else "outcome"
-            creditor = task.requester if task.state is State.CANCELLING else task.reports_to
+            owes = "stop and say so" if task.state is TaskState.CANCELLING else "outcome"
+            creditor = task.requester if task.state is TaskState.CANCELLING else task.reports_to
             yield Obligation(task.owner, creditor, owes, task.name, key.mid, task.changed)
         yield from self._queries.values()
         yield from self._forwards.values()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.language.english import english, iso, name, safe
 from tacit.language.message import to_value
-from tacit.language.task import State
+from tacit.language.task import TaskState
 from tacit.language.trace_style import STYLE
 from tacit.language.trace_text import duration, summary, trees
 
@@ -163,7 +163,7 @@ def _bar(tree: Tree, task: Task) -> str:
     left = min(left, 100 - width)
     owners = " → ".join(name(agent) for _, agent in task.owners)
     took = f" in {duration(task.duration)}" if task.duration is not None else ""
-    code = f" {task.code}" if task.code and task.state in {State.FAILED, State.CANCELLED} else ""
+    code = f" {task.code}" if task.code and task.state in {TaskState.FAILED, TaskState.CANCELLED} else ""
     attempt = f" · attempt {task.attempt}" if task.attempt > 1 else ""
     mode = f" · {task.mode}" if task.mode else ""
     return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.language.english import english, iso, name, safe
-from tacit.language.task import State
+from tacit.language.task import TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ def task_line(task: Task) -> str:
     """One task: who asked whom, who owned it, where it stands."""
     owners = " → ".join(name(agent) for _, agent in task.owners)
     took = f" after {duration(task.duration)}" if task.duration is not None else ""
-    code = f" with {task.code}" if task.code and task.state in {State.FAILED, State.CANCELLED} else ""
+    code = f" with {task.code}" if task.code and task.state in {TaskState.FAILED, TaskState.CANCELLED} else ""
     mode = f", {task.mode}" if task.mode else ""
     attempt = f", attempt {task.attempt}" if task.attempt > 1 else ""
     return (

@@ -51,7 +51,7 @@ class SocketLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ConnectionView:
     """How a connection looks from outside: how many requests began, whether one runs, bytes not yet sent."""
 
     requests: int
@@ -136,7 +136,7 @@ class Connections(Generic[C]):
             del self._guests[entry.address]
         self._waiting -= 1
 
-    def overdue(self, now: float, look: Callable[[C], Seen]) -> list[C]:
+    def overdue(self, now: float, look: Callable[[C], ConnectionView]) -> list[C]:
         """Who has waited too long or reads nothing, or has too much unread with others of its credential."""
         held: Counter[str] = Counter()
         found: list[C] = []
@@ -150,7 +150,7 @@ class Connections(Generic[C]):
         self.cut += len(found)
         return found
 
-    def _is_overdue(self, entry: _Entry, seen: Seen, now: float) -> bool:
+    def _is_overdue(self, entry: _Entry, seen: ConnectionView, now: float) -> bool:
         reads = seen.unsent < entry.unsent or not seen.unsent
         if reads:
             entry.unread_since = None

@@ -33,7 +33,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """What a model answered, and what it took."""
 
     text: str
@@ -62,7 +62,7 @@ class Model(Protocol):
         """By which the log and the owner know it."""
         ...
 
-    async def complete(self, prompt: Prompt) -> Reply:
+    async def complete(self, prompt: Prompt) -> ModelReply:
         """One answer; `ModelAway` when there is none."""
         ...
 

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 
-class Taken(msgspec.Struct, frozen=True):
+class BatchStored(msgspec.Struct, frozen=True):
     """The answer to a publish: it stands under this sequence, since now or since an earlier attempt."""
 
     sequence: int
@@ -47,7 +47,7 @@ class Declined(msgspec.Struct, frozen=True):
     code: int
 
 
-class Found(msgspec.Struct, frozen=True):
+class BatchFound(msgspec.Struct, frozen=True):
     """What follows the guard on the subject: its sequence and the id of its batch."""
 
     sequence: int
@@ -58,10 +58,10 @@ class NothingThere(msgspec.Struct, frozen=True):
     """Nothing follows the guard yet, as far as the leader says; or it says nothing."""
 
 
-Answer: TypeAlias = Taken | Elsewhere | Nobody | Silence | Declined | Found | NothingThere
+Answer: TypeAlias = BatchStored | Elsewhere | Nobody | Silence | Declined | BatchFound | NothingThere
 
 
-class Step(Enum):
+class ShippingStep(Enum):
     """What to do next about a batch."""
 
     PUBLISH = "publish"
@@ -93,37 +93,37 @@ class Tracking(msgspec.Struct, frozen=True):
     tries: int
     doubt: bool = False
     fencing: bool = False
-    step: Step = Step.PUBLISH
+    step: ShippingStep = ShippingStep.PUBLISH
     fate: Fate | None = None
     sequence: int = 0
 
 
 def again(tracking: Tracking, tries: int) -> Tracking:
     """Take up a batch whose fate stayed unknown: callers have heard so, and now the subject is moved."""
-    return Tracking(tracking.batch_id, tries, doubt=True, fencing=True, step=Step.FENCE)
+    return Tracking(tracking.batch_id, tries, doubt=True, fencing=True, step=ShippingStep.FENCE)
 
 
 def after(tracking: Tracking, answer: Answer) -> Tracking:
     """The next step, or the fate."""
     match tracking.step, answer:
-        case Step.PUBLISH, Taken(sequence=sequence):
+        case ShippingStep.PUBLISH, BatchStored(sequence=sequence):
             return _end(tracking, Fate.KEPT, sequence)
-        case Step.FENCE, Taken():
+        case ShippingStep.FENCE, BatchStored():
             return _end(tracking, Fate.NOT_WRITTEN)
-        case Step.LOOK, Found(sequence=sequence, batch_id=batch_id):
+        case ShippingStep.LOOK, BatchFound(sequence=sequence, batch_id=batch_id):
             if batch_id == tracking.batch_id:
                 return _end(tracking, Fate.KEPT, sequence)
             fenced = batch_id == tracking.batch_id + FENCE_SUFFIX
             return _end(tracking, Fate.NOT_WRITTEN if fenced else Fate.OVERTAKEN)
-        case Step.PUBLISH, Elsewhere() if not tracking.doubt:
+        case ShippingStep.PUBLISH, Elsewhere() if not tracking.doubt:
             return _end(tracking, Fate.OVERTAKEN)
         case _, Elsewhere():
-            return msgspec.structs.replace(tracking, step=Step.LOOK)
-        case Step.PUBLISH, Declined() if not tracking.doubt:
+            return msgspec.structs.replace(tracking, step=ShippingStep.LOOK)
+        case ShippingStep.PUBLISH, Declined() if not tracking.doubt:
             return _end(tracking, Fate.NOT_WRITTEN)
-        case Step.PUBLISH, Declined():
+        case ShippingStep.PUBLISH, Declined():
             return _next(tracking, fencing=True)
-        case Step.PUBLISH, Silence():
+        case ShippingStep.PUBLISH, Silence():
             return _next(msgspec.structs.replace(tracking, doubt=True))
         case _:
             return _next(tracking)
@@ -136,7 +136,7 @@ def _next(tracking: Tracking, *, fencing: bool = False) -> Tracking:
         return _end(tracking, Fate.UNKNOWN if tracking.doubt else Fate.NOT_WRITTEN)
     fencing = fencing or tracking.fencing or (tracking.doubt and left <= FENCES)
     return msgspec.structs.replace(
-        tracking, tries=left, fencing=fencing, step=Step.FENCE if fencing else Step.PUBLISH
+        tracking, tries=left, fencing=fencing, step=ShippingStep.FENCE if fencing else ShippingStep.PUBLISH
     )
 
 

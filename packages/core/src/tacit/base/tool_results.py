@@ -38,7 +38,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ToolResult:
     """A tool's result as MCP carries it."""
 
     structure: dict[str, Any]
@@ -65,7 +65,7 @@ class Surface(Generic[Caller]):
     instructions: str
     lists: Mapping[str, Callable[[], dict[str, Any]]]
     """The answer to each list that a client may ask for, by its method: `tools/list`, ..."""
-    call: Callable[[Caller, str, Mapping[str, Any]], Awaitable[Shown]]
+    call: Callable[[Caller, str, Mapping[str, Any]], Awaitable[ToolResult]]
     read: Callable[[Caller, str], Awaitable[dict[str, Any] | Fault]] | None = None
     """The answer to `resources/read`; None where there are no resources."""
     prompt: Callable[[str], dict[str, Any] | Fault] | None = None

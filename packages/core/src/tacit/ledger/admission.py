@@ -44,7 +44,7 @@ class Repeat(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AdmissionSettings:
     """What an operator may set about admission."""
 
     idempotency_window: Moment = Moment(300 * SECOND)
@@ -52,7 +52,7 @@ class Settings:
     notice_kinds: frozenset[str] | None = None
 
 
-DEFAULT: Final = Settings()
+DEFAULT: Final = AdmissionSettings()
 
 
 OWN_RECORD: Final = Extension()
@@ -73,7 +73,7 @@ def is_own_record(submission: Submission) -> bool:
 
 
 def admit(
-    submission: Submission, group: Group, lookup: Lookup, now: Moment, settings: Settings = DEFAULT
+    submission: Submission, group: Group, lookup: Lookup, now: Moment, settings: AdmissionSettings = DEFAULT
 ) -> Admitted | Repeat:
     """Decide one submission against the group as it stands."""
     if submission.by == SYSTEM and is_own_record(submission):
@@ -104,7 +104,7 @@ def admit(
 
 
 def _earlier(
-    submission: Submission, body: msgspec.Struct, lookup: Lookup, now: Moment, settings: Settings
+    submission: Submission, body: msgspec.Struct, lookup: Lookup, now: Moment, settings: AdmissionSettings
 ) -> Repeat | None:
     key: object = getattr(body, "client_id", None)
     if not isinstance(key, str):

@@ -181,7 +181,7 @@ class Duplicate(msgspec.Struct, frozen=True, tag=True, array_like=True):
     event: StoredEvent
 
 
-class Appended(msgspec.Struct, frozen=True, tag=True, array_like=True):
+class AppendedTogether(msgspec.Struct, frozen=True, tag="Appended", array_like=True):
     """Several were appended together, or were there already."""
 
     outcomes: tuple[Committed | Duplicate, ...]
@@ -200,7 +200,7 @@ class Recorded(msgspec.Struct, frozen=True, tag=True, array_like=True):
     principal: str = ""
 
 
-Success: TypeAlias = Committed | Duplicate | Appended | Decided | Recorded
+Success: TypeAlias = Committed | Duplicate | AppendedTogether | Decided | Recorded
 Failure: TypeAlias = Refused | Unavailable | Corrupt
 Outcome: TypeAlias = Success | Failure
 
@@ -231,7 +231,7 @@ def places_of(outcome: Outcome) -> set[tuple[str, int]]:
     match outcome:
         case Committed(group_id=group_id, event=event, then=then):
             return {(group_id, event.seq)}.union(*map(places_of, then))
-        case Appended(outcomes=outcomes) | Decided(outcomes=outcomes):
+        case AppendedTogether(outcomes=outcomes) | Decided(outcomes=outcomes):
             return set[tuple[str, int]]().union(*map(places_of, outcomes))
         case _:
             return set()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class GroupSnapshot:
     """A group as it stands in the writer, for a command that decides and writes in one step."""
 
     group: Group
@@ -64,7 +64,7 @@ class Engine(Protocol):
         """Of what it folds and how: a ledger that another version folded is folded again."""
         ...
 
-    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+    def judge(self, submission: Submission, snapshot: GroupSnapshot) -> None:
         """Refuse, by raising, what an actor wants appended and the ledger's own rules would admit."""
         ...
 
@@ -76,7 +76,7 @@ class Engine(Protocol):
         """Move past an event of the past, in a rebuild."""
         ...
 
-    def plan(self, command: GroupCommand, snapshot: Snapshot) -> Plan:
+    def plan(self, command: GroupCommand, snapshot: GroupSnapshot) -> Plan:
         """Decide a command; refuses by raising. Called again after a failed commit it decides again."""
         ...
 

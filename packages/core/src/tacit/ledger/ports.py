@@ -54,14 +54,14 @@ class Blob:
     mime_type: str = "application/octet-stream"
 
 
-class Earlier(msgspec.Struct, frozen=True, gc=False):
+class EarlierSubmission(msgspec.Struct, frozen=True, gc=False):
     """A submission that was accepted before under the same key."""
 
     seq: int
     at: Moment
 
 
-class OneEvent(Protocol):
+class EventById(Protocol):
     """Finds an event of one group by its id."""
 
     def event(self, event_id: str) -> StoredEvent | None:
@@ -69,7 +69,7 @@ class OneEvent(Protocol):
         ...
 
 
-class EventLookup(OneEvent, Protocol):
+class EventLookup(EventById, Protocol):
     """The events of one group; sees everything admitted so far, also in the open batch."""
 
     def at(self, seq: int) -> StoredEvent | None:
@@ -84,7 +84,7 @@ class EventLookup(OneEvent, Protocol):
 class Lookup(EventLookup, Protocol):
     """Read access to one group for the rules."""
 
-    def submission(self, by: str, client_id: str) -> Earlier | None:
+    def submission(self, by: str, client_id: str) -> EarlierSubmission | None:
         """The last submission under this idempotency key."""
         ...
 

@@ -17,11 +17,11 @@ from tacit.ledger.routing import SELECTORS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.ledger.admission import Settings
+    from tacit.ledger.admission import AdmissionSettings
 
 
 def capabilities(
-    settings: Settings, *, auth: str, limits: dict[str, int], c2a_versions: Sequence[str] = ()
+    settings: AdmissionSettings, *, auth: str, limits: dict[str, int], c2a_versions: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The answer to `capabilities`; a ledger by itself speaks no C2A, whoever composes one does."""
     offered = [profile for profile in PROFILES if profile in settings.profiles]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.ledger import shapes
-    from tacit.ledger.ports import Lookup, OneEvent
+    from tacit.ledger.ports import EventById, Lookup
     from tacit.ledger.state import Group
     from tacit.ledger.stored_event import StoredEvent
 
@@ -37,7 +37,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ContextChange:
     """One change of the shared context or the task store; `value` is None when it is deleted."""
 
     store: str
@@ -58,7 +58,7 @@ class Facts(msgspec.Struct, frozen=True, gc=False):
     mark: Mark | None = None
     read: tuple[str, int] | None = None
     blobs: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ContextChange, ...] = ()
     speech: tuple[str, str] | None = None
     left: str | None = None
 
@@ -203,7 +203,7 @@ def before(edit: dict[str, Any]) -> str:
     return str(edit.get("original") or edit.get("supersedes"))
 
 
-def first_form(event_id: str, lookup: OneEvent) -> StoredEvent | None:
+def first_form(event_id: str, lookup: EventById) -> StoredEvent | None:
     """The message that an edit, or a chain of them, began with; an edit is later than what it changes."""
     found = lookup.event(event_id)
     while found is not None and found.kind == "x.c2a.edit":
@@ -215,7 +215,7 @@ def first_form(event_id: str, lookup: OneEvent) -> StoredEvent | None:
 def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
     return Facts(
         changes=tuple(
-            Change(op.store, op.key, msgspec.json.encode(op.value) if op.op == "set" else None)
+            ContextChange(op.store, op.key, msgspec.json.encode(op.value) if op.op == "set" else None)
             for op in body.ops
         )
     )

@@ -83,7 +83,7 @@ class PlainRef(msgspec.Struct, frozen=True, kw_only=True):
     bytes: Annotated[int, Meta(ge=0)] | None = None
 
 
-class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+class ConversationRef(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message is said (C2A-209); an extra member that CCCS readers may ignore."""
 
     kind: ConversationKind
@@ -118,7 +118,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     attachments: list[Attachment] = []
     refs: list[dict[str, Any]] = []
     client_id: ClientId | None = None
-    conversation: Conversation | None = None
+    conversation: ConversationRef | None = None
     clowl: Spoken | None = None
 
 

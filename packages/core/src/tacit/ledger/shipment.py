@@ -32,7 +32,7 @@ _decode_records: Final = msgspec.msgpack.Decoder(tuple[DatedRecord, ...]).decode
 _decode: Final = msgspec.msgpack.Decoder(tuple[bytes, list[_Row]]).decode
 
 
-class Part(msgspec.Struct, frozen=True):
+class ShipmentPart(msgspec.Struct, frozen=True):
     """One group's share of a shipment: its subject, the sequence it must end with, and the bytes.
 
     `quiet`: of interest inside its group alone (`tacit.ledger.quiet`).
@@ -49,7 +49,7 @@ class Shipment(msgspec.Struct, frozen=True):
     """What is taken as a whole or not at all: one group's batch, or those of groups that are bound."""
 
     batch_id: str
-    parts: tuple[Part, ...]
+    parts: tuple[ShipmentPart, ...]
 
 
 class StreamMessage(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ import pytest
 from tacit.base.errors import Corrupt, Unavailable, WrittenByNewer
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import torn, upkeep, verification
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tests.ledger.world import SeededEntropy, World
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ def test_a_reader_that_stays_bounds_the_log_again_when_it_leaves(tmp_path: Path)
 
 
 def test_a_store_can_be_closed_twice(tmp_path: Path) -> None:
-    store = Store(tmp_path / "data", Options(purpose="twice"))
+    store = Store(tmp_path / "data", StoreOptions(purpose="twice"))
     store.start()
     store.close()
     store.close()

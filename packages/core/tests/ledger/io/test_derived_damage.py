@@ -13,7 +13,7 @@ from tacit.base.errors import Corrupt, TacitError
 from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.cursor import selection
 from tacit.ledger.io import derived, timeline, upkeep, verification
 from tacit.ledger.io.schema import PROJECTIONS
@@ -117,7 +117,7 @@ def answers(folder: Path) -> dict[str, Any]:
 
 
 def rebuilt(folder: Path) -> None:
-    upkeep.rebuild(folder, TimeService(), SystemEntropy(), Settings())
+    upkeep.rebuild(folder, TimeService(), SystemEntropy(), AdmissionSettings())
 
 
 NEEDED = {

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from tacit.base.errors import Unavailable
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import Append
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep, verification
@@ -70,7 +70,7 @@ def after_a_crash(world: World, folder: Path) -> World:
 
 def assert_sound(folder: Path) -> None:
     before = upkeep.fingerprint(folder)
-    upkeep.rebuild(folder, HandClock(), SeededEntropy(), Settings())
+    upkeep.rebuild(folder, HandClock(), SeededEntropy(), AdmissionSettings())
     assert upkeep.fingerprint(folder) == before
     report = verification.verify(folder, SeededEntropy())
     assert report.sound, report.problems

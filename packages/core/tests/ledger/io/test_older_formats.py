@@ -18,10 +18,10 @@ from tacit.base.io.system import SystemEntropy
 from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
 from tacit.ledger.io.schema import SCHEMA
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 
 if TYPE_CHECKING:
-    from tacit.ledger.io.verification import Report
+    from tacit.ledger.io.verification import VerificationReport
 
 FORMATS = sorted((Path(__file__).parents[1] / "formats").glob("*.db.gz"))
 
@@ -39,7 +39,7 @@ def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-def verified(folder: Path) -> Report:
+def verified(folder: Path) -> VerificationReport:
     return verification.verify(folder, SystemEntropy(), AttentionEngine)
 
 
@@ -66,7 +66,7 @@ def test_an_older_ledger_is_healthy_and_the_command_says_so(older: Path) -> None
 
 
 def test_an_older_ledger_is_brought_forward_by_the_next_start(older: Path) -> None:
-    Store(older, Options(readers=1), engine=AttentionEngine).close()
+    Store(older, StoreOptions(readers=1), engine=AttentionEngine).close()
     report = verified(older)
     assert (report.problems, report.is_older) == ([], False)
 
@@ -91,7 +91,7 @@ def test_damage_in_an_older_ledger_is_damage(older: Path, damage: str, says: str
 
 
 def test_a_ledger_of_a_newer_version_is_not_called_damaged(tmp_path: Path) -> None:
-    Store(tmp_path, Options(readers=1), engine=AttentionEngine).close()
+    Store(tmp_path, StoreOptions(readers=1), engine=AttentionEngine).close()
     changed(tmp_path, "PRAGMA user_version=99")
     with pytest.raises(WrittenByNewer, match=r"A newer version of Tacit wrote this folder's ledger\.db"):
         verified(tmp_path)

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.proving import CONNECT_WITHIN, check_connection
 from tacit.base.websocket import CLOSE, CONTINUATION, PING, PONG, TEXT, FrameReader, client_frame
-from tacit.c2a.rpc import Answered, ConnectionLost, Correlator, Failed, error_of
+from tacit.c2a.rpc import CallError, CallResult, ConnectionLost, Correlator, error_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +60,9 @@ class BlockingSocket:
             self._write(TEXT, data)
             for text in self._texts():
                 match self._correlator.receive(text):
-                    case Answered(answered, result) if answered == call:
+                    case CallResult(answered, result) if answered == call:
                         return result
-                    case Failed(answered, error) if answered == call:
+                    case CallError(answered, error) if answered == call:
                         raise error_of(error)
                     case _:
                         continue

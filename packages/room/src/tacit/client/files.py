@@ -14,13 +14,13 @@ from tacit.c2a.rpc import error_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.client.ports import Access
+    from tacit.client.ports import HubEndpoint
 
 
 class Files:
     """Blobs of a hub's groups."""
 
-    def __init__(self, hub: Access) -> None:
+    def __init__(self, hub: HubEndpoint) -> None:
         self._hub = hub
 
     def _headers(self) -> dict[str, str]:

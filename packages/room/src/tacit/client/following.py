@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-    from tacit.client.ports import Followed
+    from tacit.client.ports import FollowableHub
     from tacit.ledger.envelope import Event
 
 log: Final = logging.getLogger("tacit.client")
 
 
-class Following:
+class FollowState:
     """The state of one follow: where it stands and what it wants."""
 
-    def __init__(self, hub: Followed, group_id: str, since_seq: int, kinds: tuple[str, ...]) -> None:
+    def __init__(self, hub: FollowableHub, group_id: str, since_seq: int, kinds: tuple[str, ...]) -> None:
         self._hub = hub
         self._group_id = group_id
         self._seq = since_seq

@@ -15,7 +15,7 @@ import aiohttp
 from tacit.base.errors import TacitError
 from tacit.base.io.proving import checks
 from tacit.client.files import Files
-from tacit.client.following import Following
+from tacit.client.following import FollowState
 from tacit.client.looking import Looking
 from tacit.client.operations import HubOperations, passing
 from tacit.client.retrying import pause
@@ -109,7 +109,7 @@ class Hub(HubOperations):
         self, group_id: str, *, since_seq: int = 0, kinds: Sequence[str] | None = None
     ) -> AsyncIterator[Event]:
         """Every event after a position, then live, for ever; survives restarts of the hub."""
-        return Following(self, group_id, since_seq, tuple(kinds or ())).events()
+        return FollowState(self, group_id, since_seq, tuple(kinds or ())).events()
 
     @property
     def files(self) -> Files:

@@ -24,7 +24,7 @@ class Operations(Protocol):
         ...
 
 
-class Access(Protocol):
+class HubEndpoint(Protocol):
     """Where the hub is, and as whom it is called."""
 
     url: str
@@ -39,7 +39,7 @@ class Access(Protocol):
         ...
 
 
-class Followed(Access, Protocol):
+class FollowableHub(HubEndpoint, Protocol):
     """A hub whose groups can be followed."""
 
     looking: Looking

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.harness.drivers.port import (
-    Activity,
     ActivityKind,
     ActivityState,
+    ObservedActivity,
     TextDelta,
     ToolEnded,
     ToolStarted,
@@ -43,7 +43,7 @@ _TESTS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ActivityItem:
     """One thing that was done."""
 
     id: str
@@ -74,7 +74,7 @@ class TurnActivity:
     """The things of one turn, in the order in which they began."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    items: dict[str, Item] = field(default_factory=dict[str, Item])
+    items: dict[str, ActivityItem] = field(default_factory=dict[str, ActivityItem])
     left_out: int = 0
     """Things beyond the most that are kept."""
     _changed: dict[str, None] = field(default_factory=dict[str, None])
@@ -92,19 +92,19 @@ class TurnActivity:
                 if not self._speaking:
                     self._texts += 1
                     self._speaking = f"text-{self._texts}"
-                self.did(Activity(self._speaking, "text", text=said, appends=True))
+                self.did(ObservedActivity(self._speaking, "text", text=said, appends=True))
             case ToolStarted(call_id, name):
                 self._stop_speaking()
                 if call_id not in self.items:
-                    self.did(Activity(call_id, "tool", title=name))
+                    self.did(ObservedActivity(call_id, "tool", title=name))
             case ToolEnded(call_id, name, ok):
                 known = self.items.get(call_id)
                 if known is None:
-                    self.did(Activity(call_id, "tool", "done" if ok else "failed", title=name))
+                    self.did(ObservedActivity(call_id, "tool", "done" if ok else "failed", title=name))
                 elif known.state == "running":
-                    self.did(Activity(call_id, known.kind, "done" if ok else "failed"))
+                    self.did(ObservedActivity(call_id, known.kind, "done" if ok else "failed"))
 
-    def did(self, told: Activity) -> None:
+    def did(self, told: ObservedActivity) -> None:
         """Something more of a thing; what was not said stays as it stood."""
         if told.kind != "text":
             self._stop_speaking()
@@ -113,7 +113,7 @@ class TurnActivity:
             if len(self.items) >= MOST_ITEMS:
                 self.left_out += 1
                 return
-            known = Item(told.id, told.kind)
+            known = ActivityItem(told.id, told.kind)
         text = known.text + told.text if told.appends else told.text or known.text
         text, is_cut = self._bounded(told.kind, self._struck(text))
         state = known.state if known.state != "running" and told.state == "running" else told.state
@@ -142,7 +142,7 @@ class TurnActivity:
         if speaking and (item := self.items.get(speaking)) is not None:
             self._put(replace(item, state="done"))
 
-    def _put(self, item: Item) -> None:
+    def _put(self, item: ActivityItem) -> None:
         if self.items.get(item.id) == item:
             return
         self._store(item)
@@ -152,7 +152,7 @@ class TurnActivity:
             if one.text and one.id != item.id:
                 self._store(replace(one, text="", cut=True))
 
-    def _store(self, item: Item) -> None:
+    def _store(self, item: ActivityItem) -> None:
         size = len(item.text.encode(errors="replace"))
         self._size += size - self._sizes.get(item.id, 0)
         self._sizes[item.id] = size
@@ -227,12 +227,12 @@ def struck(text: str, secrets: Sequence[str]) -> str:
     return text
 
 
-def _line(item: Item) -> dict[str, Any]:
+def _line(item: ActivityItem) -> dict[str, Any]:
     ok = item.state == "done" and not item.exit_code
     return {"command": cut(item.title, SUMMARY_BYTES), "ok": ok}
 
 
-def _count(edits: Sequence[Item], sign: str) -> int:
+def _count(edits: Sequence[ActivityItem], sign: str) -> int:
     head = sign * 3
     return sum(
         1

@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tacit.c2a.vocabulary import Directedness, Mode, Policy
-from tacit.harness.question import Key, Question, is_added, key_of
+from tacit.harness.question import Key, TurnQuestion, is_added, key_of
 from tacit.harness.runs import slot_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def stands_alone(event: Delivered) -> bool:
 
 
 def belongs(
-    event: Delivered, question: Question, since: Moment | None, now: Moment, settings: Settings
+    event: Delivered, question: TurnQuestion, since: Moment | None, now: Moment, settings: Settings
 ) -> bool:
     """Is this more of a question that is no longer being written?
 
@@ -146,19 +146,19 @@ def restored(
     settings: Settings,
     slots: int,
     held: Mapping[str, str],
-) -> list[Question]:
+) -> list[TurnQuestion]:
     """What an earlier process left, each event with its last turn and how often it failed, as questions.
 
     `held` says for which events a person was asked for a permission, and for which.
     """
-    found: list[Question] = []
+    found: list[TurnQuestion] = []
     left = list(rows)
     ran = {event.event_id: slot_of(turn_id) for event, turn_id, _ in left if turn_id}
     for together in put_together(left, now, settings):
         events = tuple(event for event, _ in together)
         slot = ran.get(events[-1].event_id)
         found.append(
-            Question(
+            TurnQuestion(
                 key_of(events[-1]),
                 events,
                 attempt=1 + max(failed for _, failed in together),
@@ -189,10 +189,10 @@ def _was_more(event: Delivered, before: list[Delivered], now: Moment, settings: 
     quiet = event.created_at - before[-1].created_at
     if abs(quiet) < settings.compose_quiet_ms * MS:
         return not is_apart(event)
-    return belongs(event, Question(key_of(event), tuple(before)), None, now, settings)
+    return belongs(event, TurnQuestion(key_of(event), tuple(before)), None, now, settings)
 
 
-def called_off_by(event: Delivered, questions: Iterable[Question]) -> list[Question]:
+def called_off_by(event: Delivered, questions: Iterable[TurnQuestion]) -> list[TurnQuestion]:
     """The work that a call-off means: what it replies to; else its author's own there; else anywhere.
 
     Work is its asker's to call off, and the owner's; a reply of anybody else is for the model to read.

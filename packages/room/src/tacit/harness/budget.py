@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND, Moment, rfc3339
-from tacit.harness.drivers.port import Allowance
+from tacit.harness.drivers.port import TurnAllowance
 
 if TYPE_CHECKING:
-    from tacit.harness.drivers.port import Price, Usage
+    from tacit.harness.drivers.port import Price, TokenUsage
 
 DAY: Final = 86_400 * SECOND
 _NOTHING: Final = 1e-9
@@ -35,7 +35,7 @@ class Spending:
         """All tokens together."""
         return self.tokens_in + self.tokens_out
 
-    def and_turn(self, usage: Usage, cost_usd: float | None) -> Spending:
+    def and_turn(self, usage: TokenUsage, cost_usd: float | None) -> Spending:
         """With one more turn."""
         return Spending(
             self.turns + 1,
@@ -62,18 +62,18 @@ class DaySpending:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class DailyBudget:
     """What an owner allows for a day; None is no limit."""
 
     turns: int | None = None
     tokens: int | None = None
     cost_usd: float | None = None
 
-    def left(self, spent: Spending, price: Price | None) -> Allowance:
+    def left(self, spent: Spending, price: Price | None) -> TurnAllowance:
         """What one more turn may use before the day's limit is reached."""
         tokens = None if self.tokens is None else max(0, self.tokens - spent.tokens)
         cost = None if self.cost_usd is None else max(0.0, self.cost_usd - spent.cost_usd)
-        return Allowance(tokens, cost, price)
+        return TurnAllowance(tokens, cost, price)
 
     def turns_left(self, spent: Spending) -> int | None:
         """How many more turns the day has; None is no limit."""

@@ -15,7 +15,7 @@ import msgspec
 from tacit.base.errors import Bug
 from tacit.base.quoting import set_off
 from tacit.c2a.errors import Refusal
-from tacit.c2a.tools import DURING, SEND, Occasion, fill_send, read_mentions
+from tacit.c2a.tools import DURING, SEND, TurnOccasion, fill_send, read_mentions
 from tacit.c2a.vocabulary import ConversationKind
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _send(arguments: Mapping[str, Any], turn: ModelTurn, event: Delivered) -> di
         if isinstance(asked_there, Refusal):
             raise Bug("a send with a target always has a place to go")
         return {**asked_there, "turn": turn.series, "attempt": turn.run}
-    occasion = Occasion(event.event_id, event.reply_target, event.kind is ConversationKind.DM)
+    occasion = TurnOccasion(event.event_id, event.reply_target, event.kind is ConversationKind.DM)
     whole = fill_send(arguments, occasion=occasion)
     if isinstance(whole, Refusal):
         raise Bug("a send on an occasion always has a place to go")

@@ -21,7 +21,7 @@ State. An event that reached the agent is in exactly one of these places until i
     turns                at most one turn in each slot: its question, and what the model did by its tools
     turn.waiting         immediate events, and late fragments, that wait for the model's next tool boundary
     turn.inserted        immediate ones that the model has been given at one, beside its question
-    an effect            on its way: a `Claim` or a `Steer`, whose answer comes back as an input
+    an effect            on its way: a `Claim` or a `SteerTurn`, whose answer comes back as an input
 
 `_gone` remembers ids that were taken back while they were in none of these, that is, on their way as an
 effect or not here yet: when such an event comes by, it ends as superseded. `_runs` numbers the turns of an
@@ -106,11 +106,11 @@ from tacit.harness.effects import (
     Return,
     Settle,
     Spent,
-    Steer,
+    SteerTurn,
 )
 from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
-from tacit.harness.question import Question, QuestionQueue, key_of
+from tacit.harness.question import QuestionQueue, TurnQuestion, key_of
 from tacit.harness.running import RunningTurn
 from tacit.harness.runs import Runs
 
@@ -253,7 +253,7 @@ class Conduct:
             if one.key[:2] == (author, conversation):
                 self._questions.replace(one, questions.typed(one, now, typing=typing))
 
-    def steered(self, steer: Steer, now: Moment, *, taken: bool) -> list[Effect]:
+    def steered(self, steer: SteerTurn, now: Moment, *, taken: bool) -> list[Effect]:
         """Whether the driver could give an event to the turn it was meant for; another may run by now."""
         event, running = steer.event, self.turn(steer.turn_id)
         if event.event_id in self._gone:
@@ -431,7 +431,7 @@ class Conduct:
         if running is None:
             return self._ask(questions.begun(event, now))
         if self.options.steers and not running.has_spoken:
-            return [Steer(running.turn.id, event, more_block([event], running.turn.boundary))]
+            return [SteerTurn(running.turn.id, event, more_block([event], running.turn.boundary))]
         return self._late(running, event, now)
 
     def _whose(self, event: Delivered, now: Moment) -> RunningTurn | None:
@@ -464,7 +464,7 @@ class Conduct:
             return self._ask(questions.asked(event, now))
         running = running or next((one for one in live if one.turn.audience == event.audience), live[0])
         if self.options.steers and event.audience == running.turn.audience:
-            return [Steer(running.turn.id, event, inserted_block([event], running.turn.boundary))]
+            return [SteerTurn(running.turn.id, event, inserted_block([event], running.turn.boundary))]
         return self._wait_for_boundary(running, event, now)
 
     def _wait_for_boundary(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
@@ -502,7 +502,7 @@ class Conduct:
         )
         return may and not running.is_ending
 
-    def _give_way(self, running: RunningTurn, now: Moment, again: Question | None = None) -> list[Effect]:
+    def _give_way(self, running: RunningTurn, now: Moment, again: TurnQuestion | None = None) -> list[Effect]:
         """A turn ends for what is urgent (C2A-219) or is parked; unless it has spoken it comes again."""
         waiting, running.waiting = running.waiting, []
         for event in waiting:
@@ -514,7 +514,7 @@ class Conduct:
         anew = replace(old, restarts=old.restarts + 1, not_before=now, note=note)
         return self._end_turn(running, again or anew)
 
-    def _end_turn(self, running: RunningTurn, again: Question | None) -> list[Effect]:
+    def _end_turn(self, running: RunningTurn, again: TurnQuestion | None) -> list[Effect]:
         """Abort what runs; a side-effecting call is let to its end (C2A-180)."""
         running.is_ending = True
         running.interrupt_at = None
@@ -533,7 +533,7 @@ class Conduct:
         while len(self._gone) > GONE:
             del self._gone[next(iter(self._gone))]
 
-    def _ask(self, question: Question) -> list[Effect]:
+    def _ask(self, question: TurnQuestion) -> list[Effect]:
         self._questions.add(question)
         return []
 

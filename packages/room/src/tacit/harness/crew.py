@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from tacit.base.errors import Refused
-from tacit.harness.team import Member, document_of, member_of
+from tacit.harness.team import TeamMember, document_of, member_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class CrewKey:
 class CrewEntry:
     """One agent of the crew; its member's group is the group's id."""
 
-    member: Member
+    member: TeamMember
     wanted: bool = True
     """Shall it run?"""
     token_id: str = ""

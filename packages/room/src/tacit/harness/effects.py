@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.c2a.messages import Delivered
     from tacit.c2a.notifications import Work
-    from tacit.harness.drivers.port import Usage
+    from tacit.harness.drivers.port import TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Abort:
 
 
 @dataclass(frozen=True, slots=True)
-class Steer:
+class SteerTurn:
     """Offer an event to the running turn; the answer comes back as `steered`."""
 
     turn_id: str
@@ -135,7 +135,7 @@ class Postpone:
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class PostAnswer:
     """Say this as the turn's one answer; stored under a key before it is sent."""
 
     turn: ModelTurn
@@ -148,7 +148,7 @@ class Spent:
     """What a turn cost."""
 
     turn: ModelTurn
-    usage: Usage
+    usage: TokenUsage
     cost_usd: float | None
     duration_ms: int
     ended: str
@@ -177,13 +177,13 @@ Effect = (
     | Join
     | Return
     | Abort
-    | Steer
+    | SteerTurn
     | Claim
     | React
     | Defer
     | Settle
     | Postpone
-    | Post
+    | PostAnswer
     | Spent
     | Tell
     | Report

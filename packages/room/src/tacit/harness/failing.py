@@ -14,7 +14,7 @@ from tacit.harness.outcome import PASSING
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.harness.drivers.port import Failure
-    from tacit.harness.question import Question
+    from tacit.harness.question import TurnQuestion
 
 
 class Failing:
@@ -44,13 +44,13 @@ class Failing:
         """It waits no longer."""
         self._known.pop(event_id, None)
 
-    def is_back(self, questions: list[Question], now: Moment) -> list[Question]:
+    def is_back(self, questions: list[TurnQuestion], now: Moment) -> list[TurnQuestion]:
         """The model answers: whoever waits for it to come back is asked at once."""
         return [
             replace(one, not_before=min(one.not_before, now)) if self._waits_for_the_model(one) else one
             for one in questions
         ]
 
-    def _waits_for_the_model(self, question: Question) -> bool:
+    def _waits_for_the_model(self, question: TurnQuestion) -> bool:
         failure = self.of(question.carrier.event_id)
         return failure is not None and failure.code in PASSING

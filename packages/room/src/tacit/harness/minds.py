@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.base.language_model import ModelAway, Reply
+from tacit.base.language_model import ModelAway, ModelReply
 from tacit.harness.drivers.failures import sentence
 from tacit.harness.drivers.port import FailureKind, StandingInstructions, TurnRequest, cut
 from tacit.harness.prices import priced
@@ -43,7 +43,7 @@ def thought(prompt: Prompt, turn_id: str) -> TurnRequest:
     )
 
 
-def reply(outcome: TurnOutcome, *, model: str, price: Price | None, prompt_bytes: int) -> Reply:
+def reply(outcome: TurnOutcome, *, model: str, price: Price | None, prompt_bytes: int) -> ModelReply:
     """What a model answered; raises `ModelAway` when it did not."""
     if (failure := outcome.failure) is not None:
         lasting = failure.kind is FailureKind.PERMANENT
@@ -54,4 +54,4 @@ def reply(outcome: TurnOutcome, *, model: str, price: Price | None, prompt_bytes
         # Its beginning is no JSON, and tokens were paid for it: it is a bad answer, and counts as one.
         outcome = replace(outcome, text=cut(outcome.text, LONGEST_ANSWER))
     known = priced(outcome, price, prompt_bytes)
-    return Reply(known.text, model, known.usage.input, known.usage.output, known.cost_usd)
+    return ModelReply(known.text, model, known.usage.input, known.usage.output, known.cost_usd)

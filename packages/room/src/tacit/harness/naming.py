@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.read.mentions import in_text
 from tacit.attention.read.prose import prose
-from tacit.attention.read.roster import Agent, Person, Roster
+from tacit.attention.read.roster import Roster, RosterAgent, RosterPerson
 from tacit.c2a.json_members import objects, text_in, words_in
 from tacit.c2a.tools import BROADCAST, body_of
 
@@ -29,7 +29,7 @@ WHOLE_ROOM: Final = "an agent names one agent, a person or a role, not a whole r
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedAddressees:
     """Whom a text names: those it reaches, as a send declares them, and those it does not, each with why."""
 
     mentions: tuple[str, ...] = ()
@@ -44,14 +44,14 @@ def company(members: object) -> Roster:
     """Who is here, from what `chat.members` shows."""
     rows = objects(members)
     agents = [
-        Agent(
+        RosterAgent(
             text_in(row, "id"), tuple(words_in(row.get("names"))), roles=frozenset(words_in(row.get("roles")))
         )
         for row in rows
         if row.get("kind") == "agent"
     ]
     people = [
-        Person(text_in(row, "id"), tuple(words_in(row.get("names"))))
+        RosterPerson(text_in(row, "id"), tuple(words_in(row.get("names"))))
         for row in rows
         if row.get("kind") == "human"
     ]
@@ -63,7 +63,9 @@ def may_name(arguments: Mapping[str, Any]) -> bool:
     return "@" in body_of(arguments.get("content")) and arguments.get("directedness") != "ambient"
 
 
-def named_in(body: str, roster: Roster, *, me: str, about: Delivered, elsewhere: bool = False) -> Named:
+def named_in(
+    body: str, roster: Roster, *, me: str, about: Delivered, elsewhere: bool = False
+) -> NamedAddressees:
     """Whom a text names, in the place of the event that it is about, or elsewhere.
 
     Whom it answers hears it anyway and is not obliged by his own name; nobody names himself.
@@ -89,10 +91,10 @@ def named_in(body: str, roster: Roster, *, me: str, about: Delivered, elsewhere:
         name = match.group(1)
         if not any(one.startswith(name.casefold()) for one in known):
             unreached.setdefault(name, NOBODY)
-    return Named(tuple(mentions), tuple(unreached.items()))
+    return NamedAddressees(tuple(mentions), tuple(unreached.items()))
 
 
-def declared(arguments: Mapping[str, Any], named: Named) -> dict[str, Any]:
+def declared(arguments: Mapping[str, Any], named: NamedAddressees) -> dict[str, Any]:
     """A send that declares whom its words name, beside whom it names already."""
     given: object = arguments.get("mentions")
     already = (

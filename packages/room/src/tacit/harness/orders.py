@@ -18,7 +18,7 @@ from tacit.c2a.notifications import Work
 from tacit.c2a.vocabulary import Mode
 from tacit.harness import belonging
 from tacit.harness.effects import Effect, React, Report, Settle
-from tacit.harness.question import MS, Question
+from tacit.harness.question import MS, TurnQuestion
 from tacit.harness.running import RunningTurn
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.c2a.messages import Delivered
     from tacit.harness.question import QuestionQueue
 
-EndTurn = Callable[[RunningTurn, Question | None], list[Effect]]
+EndTurn = Callable[[RunningTurn, TurnQuestion | None], list[Effect]]
 BEGUN: Final = "You had begun on this and were asked to wait; check what is done already."
 
 
@@ -72,7 +72,7 @@ def hold(
     return [*effects, React(event.event_id, "agree"), Settle(event.event_id)] if meant else []
 
 
-def go_on(queue: QuestionQueue, now: Moment, means: Callable[[Question], bool]) -> None:
+def go_on(queue: QuestionQueue, now: Moment, means: Callable[[TurnQuestion], bool]) -> None:
     """The asker of what was put back has said something: it waits no longer."""
     for question in list(queue.all):
         if question.is_held and means(question):
@@ -81,7 +81,7 @@ def go_on(queue: QuestionQueue, now: Moment, means: Callable[[Question], bool]) 
 
 def _meant(
     event: Delivered, queue: QuestionQueue, live: Sequence[RunningTurn]
-) -> list[tuple[Question, RunningTurn | None]]:
+) -> list[tuple[TurnQuestion, RunningTurn | None]]:
     """The work that is meant, each with the turn that runs it."""
     found = belonging.called_off_by(event, [*queue.all, *(one.question for one in live)])
     return [(question, next((one for one in live if one.question is question), None)) for question in found]
@@ -94,5 +94,5 @@ def _taken_over(running: RunningTurn) -> list[Delivered]:
     return more
 
 
-def _put_back(question: Question, until: Moment) -> Question:
+def _put_back(question: TurnQuestion, until: Moment) -> TurnQuestion:
     return replace(question, window=None, held_until=Moment(0), not_before=until, is_held=True)

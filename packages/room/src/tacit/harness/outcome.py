@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.c2a.notifications import Work
 from tacit.harness.drivers.failures import retryable, sentence
 from tacit.harness.drivers.port import Failure, FailureKind
-from tacit.harness.effects import Effect, Post, Postpone, React, Report, Settle, Tell
+from tacit.harness.effects import Effect, PostAnswer, Postpone, React, Report, Settle, Tell
 from tacit.harness.silence import said
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _answer(running: RunningTurn, text: str) -> list[Effect]:
         # A signal said it; words beside it are only posted when they answer what is owed.
         return [Settle(event_id)]
     if body or acts.attachments:
-        return [Post(running.turn, body, tuple(acts.attachments)), Settle(event_id)]
+        return [PostAnswer(running.turn, body, tuple(acts.attachments)), Settle(event_id)]
     if question.is_obliged:
         # Silence where an answer is owed shows as a sign. It closes the matter between agents; a person's
         # question stays open, so that somebody is told when its time runs out.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.settings import Settings
     from tacit.base.moment import Moment
-    from tacit.harness.question import Question, QuestionQueue
+    from tacit.harness.question import QuestionQueue, TurnQuestion
     from tacit.harness.running import RunningTurn
 
 PERMISSION: Final = "permission"
@@ -41,7 +41,7 @@ def _may_park(running: RunningTurn) -> bool:
     return waits and not running.is_in_effect and not running.has_spoken
 
 
-def parked(running: RunningTurn) -> Question:
+def parked(running: RunningTurn) -> TurnQuestion:
     """The question of such a turn, as it waits for the person's answer."""
     return replace(running.question, waits_for=running.waits_for[1])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Refused
-from tacit.harness.drivers.port import Price, Usage
+from tacit.harness.drivers.port import Price, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,15 +60,15 @@ def price_list(document: Mapping[str, Any]) -> PriceList:
     return PriceList(as_of, str(document.get("source", "")), models)
 
 
-def estimated(prompt_bytes: int, said_bytes: int) -> Usage:
+def estimated(prompt_bytes: int, said_bytes: int) -> TokenUsage:
     """Tokens by what went in and out, where nobody counted them."""
-    return Usage(-(-prompt_bytes // BYTES_PER_TOKEN), -(-said_bytes // BYTES_PER_TOKEN))
+    return TokenUsage(-(-prompt_bytes // BYTES_PER_TOKEN), -(-said_bytes // BYTES_PER_TOKEN))
 
 
 def priced(outcome: TurnOutcome, price: Price | None, prompt_bytes: int) -> TurnOutcome:
     """The outcome with tokens and cost, as far as anybody can say."""
     usage, is_estimated = outcome.usage, outcome.estimated
-    if usage == Usage() and outcome.cost_usd is None and outcome.failure is None:
+    if usage == TokenUsage() and outcome.cost_usd is None and outcome.failure is None:
         usage, is_estimated = estimated(prompt_bytes, len(outcome.text.encode())), True
     cost = outcome.cost_usd
     if cost is None and price is not None:

@@ -37,7 +37,7 @@ Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ComposeWindow:
     """An open compose window: the fragment that opened it, and the last sign of life of its author."""
 
     first: str
@@ -45,7 +45,7 @@ class Window:
     last_sign: Moment
 
 
-def _seen(window: Window, now: Moment) -> Window:
+def _seen(window: ComposeWindow, now: Moment) -> ComposeWindow:
     return replace(window, last_sign=Moment(max(window.last_sign, now)))
 
 
@@ -58,12 +58,12 @@ def key_of(event: Delivered) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TurnQuestion:
     """What becomes one turn."""
 
     key: Key
     events: tuple[Delivered, ...]
-    window: Window | None = None
+    window: ComposeWindow | None = None
     """Open while the author may still be writing; None when it waits only for the model."""
     withdrawn: frozenset[str] = frozenset()
     """Fragments that were taken back; their place is kept for an edit."""
@@ -126,17 +126,17 @@ def is_added(event: Delivered) -> bool:
     return event.reason == Reason.ADDED.value
 
 
-def asked(event: Delivered, now: Moment) -> Question:
+def asked(event: Delivered, now: Moment) -> TurnQuestion:
     """A question that is whole as it is."""
-    return Question(key_of(event), (event,), not_before=now)
+    return TurnQuestion(key_of(event), (event,), not_before=now)
 
 
-def begun(event: Delivered, now: Moment) -> Question:
+def begun(event: Delivered, now: Moment) -> TurnQuestion:
     """A question whose author may go on."""
-    return Question(key_of(event), (event,), Window(event.event_id, now, now))
+    return TurnQuestion(key_of(event), (event,), ComposeWindow(event.event_id, now, now))
 
 
-def takes(question: Question, event: Delivered, now: Moment, settings: Settings) -> bool:
+def takes(question: TurnQuestion, event: Delivered, now: Moment, settings: Settings) -> bool:
     """Does a fragment belong to a question that is still being written?
 
     Our own clock says whether the window is open; the hub's times keep apart what was written far apart and
@@ -153,9 +153,9 @@ def takes(question: Question, event: Delivered, now: Moment, settings: Settings)
     return apart < settings.compose_cap_ms * MS
 
 
-def added(question: Question, event: Delivered, now: Moment) -> Question:
+def added(question: TurnQuestion, event: Delivered, now: Moment) -> TurnQuestion:
     """One more fragment; one that supersedes another takes its place (C2A-185)."""
-    window = _seen(question.window, now) if question.window else Window(event.event_id, now, now)
+    window = _seen(question.window, now) if question.window else ComposeWindow(event.event_id, now, now)
     if event.supersedes is not None and question.holds(event.supersedes):
         old = event.supersedes
         events = tuple(event if one.event_id == old else one for one in question.events)
@@ -180,12 +180,12 @@ def added(question: Question, event: Delivered, now: Moment) -> Question:
     )
 
 
-def withdrew(question: Question, event_id: str) -> Question:
+def withdrew(question: TurnQuestion, event_id: str) -> TurnQuestion:
     """A fragment was taken back (C2A-187)."""
     return replace(question, withdrawn=question.withdrawn | {event_id}, waits_for="")
 
 
-def typed(question: Question, now: Moment, *, typing: bool) -> Question:
+def typed(question: TurnQuestion, now: Moment, *, typing: bool) -> TurnQuestion:
     """Its author writes, or has stopped (C2A-084)."""
     if question.window is None:
         return question
@@ -193,7 +193,7 @@ def typed(question: Question, now: Moment, *, typing: bool) -> Question:
     return replace(question, window=_seen(question.window, now), held_until=held)
 
 
-def reopened(question: Question, event: Delivered | None, now: Moment) -> Question:
+def reopened(question: TurnQuestion, event: Delivered | None, now: Moment) -> TurnQuestion:
     """The same question again, with more or with less, while nothing of an answer has been said (C2A-188).
 
     The window runs anew from what came last: the model was thinking, perhaps for long.
@@ -201,14 +201,14 @@ def reopened(question: Question, event: Delivered | None, now: Moment) -> Questi
     last = event or question.carrier
     anew = replace(
         question,
-        window=Window(last.event_id, now, now),
+        window=ComposeWindow(last.event_id, now, now),
         restarts=question.restarts + 1,
         not_before=Moment(0),
     )
     return anew if event is None else added(anew, event, now)
 
 
-def closes_at(question: Question, settings: Settings) -> Moment:
+def closes_at(question: TurnQuestion, settings: Settings) -> Moment:
     """When it is whole: its author was quiet for long enough, or has written for as long as is waited."""
     window = question.window
     if window is None:
@@ -217,7 +217,7 @@ def closes_at(question: Question, settings: Settings) -> Moment:
     return min(cap, max(Moment(window.last_sign + pause_ms(question, settings) * MS), question.held_until))
 
 
-def pause_ms(question: Question, settings: Settings) -> int:
+def pause_ms(question: TurnQuestion, settings: Settings) -> int:
     """How long its author must be quiet until it is whole.
 
     By how its newest line ends; as long as is usual when its author had gone on after it looked whole, or has
@@ -242,7 +242,7 @@ def pause_ms(question: Question, settings: Settings) -> int:
             return max(usual, HANGING_MS)
 
 
-def closed(question: Question) -> Question | None:
+def closed(question: TurnQuestion) -> TurnQuestion | None:
     """Whole now, in the form in which it goes to the model; None when all of it was taken back."""
     live = question.live
     return replace(question, window=None, events=live) if live else None
@@ -261,7 +261,7 @@ class QuestionQueue:
     """
 
     def __init__(self) -> None:
-        self.all: list[Question] = []
+        self.all: list[TurnQuestion] = []
         """In the order in which they came."""
 
     @property
@@ -270,35 +270,35 @@ class QuestionQueue:
         events = (one for question in self.all for one in question.live)
         return [one for one in events if one.policy is Policy.MUST_RESPOND]
 
-    def add(self, question: Question) -> None:
+    def add(self, question: TurnQuestion) -> None:
         """One more."""
         self.all.append(question)
 
-    def remove(self, question: Question) -> None:
+    def remove(self, question: TurnQuestion) -> None:
         """It waits no longer."""
         self.all.remove(question)
 
-    def replace(self, question: Question, changed: Question) -> None:
+    def replace(self, question: TurnQuestion, changed: TurnQuestion) -> None:
         """The same one, in its place."""
         self.all[self.all.index(question)] = changed
 
-    def put(self, changed: list[Question]) -> None:
+    def put(self, changed: list[TurnQuestion]) -> None:
         """All of them, as they stand now."""
         self.all = changed
 
-    def take_out(self, event_id: str) -> Question | None:
+    def take_out(self, event_id: str) -> TurnQuestion | None:
         """The question that holds an event, out of the queue."""
         for place, question in enumerate(self.all):
             if question.holds(event_id):
                 return self.all.pop(place)
         return None
 
-    def in_order(self, settings: Settings) -> list[Question]:
+    def in_order(self, settings: Settings) -> list[TurnQuestion]:
         """As they will be begun."""
         return [self.all[place] for _, _, place in self._ordered(self.all, settings)]
 
     @staticmethod
-    def _ordered(waiting: list[Question], settings: Settings) -> list[tuple[bool, Moment, int]]:
+    def _ordered(waiting: list[TurnQuestion], settings: Settings) -> list[tuple[bool, Moment, int]]:
         """Of each whether others go before it, when it is whole, and its place; as they will be begun."""
         return sorted(
             (not one.is_pressing, closes_at(one, settings), place) for place, one in enumerate(waiting)
@@ -309,13 +309,15 @@ class QuestionQueue:
         waiting = [one for one in self._may_begin(free) if one.slot is None or one.slot not in busy]
         return min((closes_at(one, settings) for one in waiting), default=None)
 
-    def _may_begin(self, free: int) -> list[Question]:
+    def _may_begin(self, free: int) -> list[TurnQuestion]:
         """Without those that wait for a person, or would take the slot from one that is begun anew there."""
         kept = any(one.slot == free and one.restarts and one.window is not None for one in self.all)
         may = [one for one in self.all if not one.waits_for]
         return [one for one in may if not kept or one.slot is not None or one.is_pressing]
 
-    def take_next(self, now: Moment, settings: Settings, busy: Collection[int], free: int) -> Question | None:
+    def take_next(
+        self, now: Moment, settings: Settings, busy: Collection[int], free: int
+    ) -> TurnQuestion | None:
         """The first that is whole and has a slot, out of the queue; what was taken back whole goes too."""
         may = [one for one in self._may_begin(free) if one.slot not in busy]
         for _, whole_at, place in self._ordered(may, settings):

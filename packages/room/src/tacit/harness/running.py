@@ -1,8 +1,8 @@
 """The running turn: what it works on, what it has done so far, and how it may still be changed.
 
-Rows: C2A-082, C2A-163, C2A-164, C2A-180, C2A-188, C2A-219. `Acts` is what the model did through its tools. A
-turn that is to end keeps a running side-effecting call until that has ended; from then on nothing of it
-leaves.
+Rows: C2A-082, C2A-163, C2A-164, C2A-180, C2A-188, C2A-219. `ChatToolUse` is what the model did through its
+tools. A turn that is to end keeps a running side-effecting call until that has ended; from then on nothing of
+it leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.c2a.messages import Delivered
     from tacit.harness.effects import ModelTurn
-    from tacit.harness.question import Question
+    from tacit.harness.question import TurnQuestion
 
 READS: Final = frozenset(
     {
@@ -38,7 +38,7 @@ def has_effects(tool: str) -> bool:
 
 
 @dataclass(slots=True)
-class Acts:
+class ChatToolUse:
     """What the model did through the chat tools."""
 
     replied: set[str] = field(default_factory=set[str])
@@ -59,9 +59,9 @@ class RunningTurn:
     """A turn under way."""
 
     turn: ModelTurn
-    question: Question
+    question: TurnQuestion
     began: Moment
-    acts: Acts = field(default_factory=Acts)
+    acts: ChatToolUse = field(default_factory=ChatToolUse)
     side_effects: bool = False
     tools: dict[str, bool] = field(default_factory=dict[str, bool])
     """Calls under way, and whether each may have effects."""

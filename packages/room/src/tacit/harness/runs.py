@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from tacit.harness.question import Question
+    from tacit.harness.question import TurnQuestion
 
 _SIGN: Final = "~"
 
@@ -53,7 +53,7 @@ class Runs:
         """The next run begins a new session of the model's."""
         self._fresh.add(event_id)
 
-    def next_of(self, question: Question, slot: int) -> tuple[str, str, int, bool]:
+    def next_of(self, question: TurnQuestion, slot: int) -> tuple[str, str, int, bool]:
         """The next run's name, its series, its number in that, and whether its session is new."""
         carrier = question.events[-1].event_id
         run = self._runs[carrier] = self._runs.get(carrier, 0) + 1

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.decide.decision import Decision
 from tacit.attention.send.rules import may_send
-from tacit.attention.send.surroundings import Answered, Sent, Surroundings
+from tacit.attention.send.surroundings import AnsweredEvent, EarlierSend, Surroundings
 from tacit.attention.settings import DEFAULTS, Settings
-from tacit.attention.state.claims import Held, event_target
+from tacit.attention.state.claims import HeldClaim, event_target
 from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import ConversationKind, Directedness, Mode, Policy, Reason
 
@@ -59,9 +59,9 @@ class SessionView:
         self._events: OrderedDict[str, Delivered] = OrderedDict()
         self._policies: OrderedDict[str, Policy] = OrderedDict()
         self._said: deque[tuple[Moment, str, str]] = deque(maxlen=200)
-        self._answers: OrderedDict[str, tuple[Sent, ...]] = OrderedDict()
+        self._answers: OrderedDict[str, tuple[EarlierSend, ...]] = OrderedDict()
         self._own: OrderedDict[str, None] = OrderedDict()
-        self._claims: dict[str, Held] = {}
+        self._claims: dict[str, HeldClaim] = {}
         self._left: set[str] = set()
         self._gone: OrderedDict[str, None] = OrderedDict()
 
@@ -103,12 +103,12 @@ class SessionView:
         if event_id:
             _keep(self._own, event_id, None)
         if send.in_reply_to is not None:
-            sent = Sent(event_id, send.body, send.target, send.turn, send.attempt)
+            sent = EarlierSend(event_id, send.body, send.target, send.turn, send.attempt)
             _keep(self._answers, send.in_reply_to, (*self._answers.get(send.in_reply_to, ()), sent))
 
     def claimed(self, event_id: str, owner: str, expires_at: Moment) -> None:
         """Somebody owns an event."""
-        self._claims[event_id] = Held(event_target(event_id), owner, expires_at)
+        self._claims[event_id] = HeldClaim(event_target(event_id), owner, expires_at)
 
     def left(self, conversation: str) -> None:
         """The session has left a conversation."""
@@ -139,16 +139,16 @@ class SessionView:
         verdict = may_send(send, around, now, settings)
         return verdict if isinstance(verdict, Refusal) else None
 
-    def _answered(self, send: Send) -> Answered | None:
+    def _answered(self, send: Send) -> AnsweredEvent | None:
         event_id = send.in_reply_to
         if event_id is None:
             return None
         event = self._events.get(event_id)
         if event_id in self._own:
             forbidden = Decision(Directedness.AMBIENT, Policy.MUST_NOT_RESPOND, _MODE, Reason.AMBIENT)
-            return Answered(event_id, self.session, by_agent=True, text="", decision=forbidden)
+            return AnsweredEvent(event_id, self.session, by_agent=True, text="", decision=forbidden)
         if event is not None:
-            return Answered(
+            return AnsweredEvent(
                 event_id,
                 event.author.id,
                 event.author.kind == "agent",
@@ -161,7 +161,7 @@ class SessionView:
         if policy is None:
             return None
         seen = Decision(Directedness.TO_ME, policy, _MODE, Reason.AMBIENT)
-        return Answered(
+        return AnsweredEvent(
             event_id, "", by_agent=False, text="", decision=seen, superseded=event_id in self._gone
         )
 

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Refused
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ SLOT: Final = "session-"
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class TeamMember:
     """One agent of a team."""
 
     name: str
@@ -47,7 +47,7 @@ class Member:
     roles: tuple[str, ...] = ()
     title: str | None = None
     instructions: str = ""
-    budget: Budget = Budget()
+    budget: DailyBudget = DailyBudget()
     time_limit: float = 1800.0
     claims: bool = True
     ambient: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Member:
 class Team:
     """The agents of a document, and what is wrong with the entries that are none."""
 
-    members: tuple[Member, ...]
+    members: tuple[TeamMember, ...]
     faults: tuple[str, ...] = ()
 
 
@@ -102,7 +102,7 @@ def team_of(document: Mapping[str, Any]) -> Team:
         raise Refused("invalid_request", "a team has at least one [[agent]]", details={"faults": faults})
     is_wrong = bool(faults)
     default = document.get("group")
-    members: dict[tuple[str, str], Member] = {}
+    members: dict[tuple[str, str], TeamMember] = {}
     for number, row in enumerate(cast("list[object]", rows), 1):
         given = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
         wrong = _faults(given, default)
@@ -116,17 +116,17 @@ def team_of(document: Mapping[str, Any]) -> Team:
     return Team(tuple(members.values()), tuple(faults))
 
 
-def member_of(given: Mapping[str, Any]) -> Member:
+def member_of(given: Mapping[str, Any]) -> TeamMember:
     """One agent from its document, which names its group; `Refused` with every fault."""
     if faults := _faults(given, None):
         raise Refused("invalid_request", "; ".join(faults), details={"faults": faults})
     return _member(given, str(given["group"]))
 
 
-def document_of(member: Member) -> dict[str, Any]:
+def document_of(member: TeamMember) -> dict[str, Any]:
     """A member as its document says it: what is as usual is left out."""
     budget = {name: value for name, value in asdict(member.budget).items() if value is not None}
-    usual = Member("", "", "")
+    usual = TeamMember("", "", "")
     found: dict[str, Any] = {"name": member.name, "driver": member.driver, "group": member.group}
     for name in _MEMBERS.keys() - {"name", "driver", "group", "budget"}:
         value = getattr(member, name)
@@ -175,8 +175,8 @@ def is_amount(value: float) -> bool:
     return 0 < value < math.inf
 
 
-def _member(given: Mapping[str, Any], group: str) -> Member:
-    return Member(
+def _member(given: Mapping[str, Any], group: str) -> TeamMember:
+    return TeamMember(
         str(given["name"]),
         str(given["driver"]),
         group,
@@ -184,7 +184,7 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         tuple(given.get("roles", ())),
         given.get("title"),
         str(given.get("instructions", "")),
-        Budget(**given.get("budget", {})),
+        DailyBudget(**given.get("budget", {})),
         float(given.get("time_limit", 1800.0)),
         bool(given.get("claims", True)),
         tuple(given.get("ambient", ())),

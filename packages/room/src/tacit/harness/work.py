@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.harness.failing import Failing
-    from tacit.harness.question import Question
+    from tacit.harness.question import TurnQuestion
     from tacit.harness.running import RunningTurn
 
 MS: Final = 1_000
@@ -61,7 +61,7 @@ def running_states(running: RunningTurn) -> list[Work]:
 
 
 def queued_states(
-    questions: Iterable[Question],
+    questions: Iterable[TurnQuestion],
     failing: Failing,
     now: Moment,
     *,

@@ -72,7 +72,7 @@ def _moment_of(digits: str) -> Moment:
 class _Sealing(io.RawIOBase):
     """A file whose content is sealed piece by piece."""
 
-    def __init__(self, file: BinaryIO, sealer: beside.Sealer) -> None:
+    def __init__(self, file: BinaryIO, sealer: beside.SealedFileWriter) -> None:
         self._file = file
         self._sealer = sealer
         self._waiting = bytearray()
@@ -97,7 +97,7 @@ class _Sealing(io.RawIOBase):
 class _Opening(io.RawIOBase):
     """A sealed file's content."""
 
-    def __init__(self, file: BinaryIO, opener: beside.Opener) -> None:
+    def __init__(self, file: BinaryIO, opener: beside.SealedFileReader) -> None:
         self._file = file
         self._opener = opener
         self._ready = b""

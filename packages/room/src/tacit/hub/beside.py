@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.base.tool_results import Surface
 
 
-class Sealer(Protocol):
+class SealedFileWriter(Protocol):
     """The writing end of a sealed file."""
 
     @property
@@ -34,7 +34,7 @@ class Sealer(Protocol):
         ...
 
 
-class Opener(Protocol):
+class SealedFileReader(Protocol):
     """The reading end of a sealed file."""
 
     def open(self, sealed: bytes, *, last: bool) -> bytes:
@@ -42,7 +42,7 @@ class Opener(Protocol):
         ...
 
 
-class AgentCaller(Protocol):
+class PersonalAgentCaller(Protocol):
     """The way to the personal agent: its commands by name."""
 
     async def ask(self, command: str, arguments: dict[str, Any]) -> Any:
@@ -68,14 +68,14 @@ def login_in(text: str) -> NatsLogin:
     return nats_login.login_in(text)
 
 
-def sealer(passphrase: str, entropy: Entropy) -> Sealer:
+def sealer(passphrase: str, entropy: Entropy) -> SealedFileWriter:
     """Seals a new file under a passphrase."""
     with _of("the post, whose library seals,", "post"):
         from tacit.seal import sealed_stream
     return sealed_stream.Sealer(passphrase, entropy)
 
 
-def opener(header: bytes, passphrase: str) -> Opener:
+def opener(header: bytes, passphrase: str) -> SealedFileReader:
     """Opens a sealed file; `Refused` when the header is none."""
     with _of("the post, whose library opens seals,", "post"):
         from tacit.seal import sealed_stream

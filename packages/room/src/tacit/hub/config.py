@@ -12,7 +12,7 @@ from tacit.base.callers import check_networks
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
 from tacit.hub.bounds.quotas import QuotaLimits
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ class HubConfig:
     allow_origins: tuple[str, ...] = ()
     allow_services: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
-    settings: Settings = field(default_factory=Settings)
+    settings: AdmissionSettings = field(default_factory=AdmissionSettings)
     writer: Writer = "thread"
     """Where the writer stands: behind a thread of the hub, or in a process of its own."""
     readers: int = 0

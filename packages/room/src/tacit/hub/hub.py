@@ -7,7 +7,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.attention.io.read_tools import Here
+from tacit.attention.io.read_tools import Attendance
 from tacit.base.errors import TacitError
 from tacit.base.io.private_file import write_private
 from tacit.base.io.time_service import TimeService, even_time, time_of
@@ -17,9 +17,9 @@ from tacit.hub.agents.personal_agent import PersonalAgent
 from tacit.hub.bounds.door_turns import DoorTurns
 from tacit.hub.bounds.limits import RateLimit
 from tacit.hub.bounds.quotas import CAUSED, Charge, Quotas, charged, day_of
-from tacit.hub.bounds.turns import Turns
+from tacit.hub.bounds.turns import ReadTurns
 from tacit.hub.host.activities import CARD_BYTES, Activities, within
-from tacit.hub.host.hooks import Hooks
+from tacit.hub.host.hooks import Webhooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.ports import HookPorts
 from tacit.hub.host.tools import Tools
@@ -28,7 +28,15 @@ from tacit.hub.nodes.codec import AgentInvited, RedeemCode, ShowTurns
 from tacit.hub.nodes.neighbours import Neighbours
 from tacit.hub.people.all_links import AllLinks
 from tacit.hub.people.browsers import Browsers
-from tacit.hub.people.credentials import LOCAL, Credential, Registry, Stored, digest, new_token, stored
+from tacit.hub.people.credentials import (
+    LOCAL,
+    Credential,
+    Registry,
+    StoredCredentials,
+    digest,
+    new_token,
+    stored,
+)
 from tacit.hub.people.sign_in_links import SignInLinks
 from tacit.hub.reader.link import ReaderPool
 from tacit.hub.store.async_ledger import AsyncLedger
@@ -38,7 +46,7 @@ from tacit.hub.store.wakefulness import Wakefulness
 from tacit.hub.telemetry.metrics import Metrics
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import HUB, AdoptOwnerToken, IssueCredential, Ping
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
@@ -91,13 +99,13 @@ def _charged(event: StoredEvent) -> Charge:
     return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
-class Hub:
+class RunningHub:
     """Everything that one running hub owns."""
 
-    def __init__(self, config: HubConfig, options: Options | None = None) -> None:
+    def __init__(self, config: HubConfig, options: StoreOptions | None = None) -> None:
         config.check()
         self.config = config
-        own = Options(settings=config.settings, clock=TimeService(is_even=True))
+        own = StoreOptions(settings=config.settings, clock=TimeService(is_even=True))
         ledger = open_ledger(config, options or own)
         self.store, self.nodes = ledger.store, ledger.nodes
         self.metrics = Metrics()
@@ -105,7 +113,7 @@ class Hub:
             self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
         )
         limits = config.limits
-        turns = Turns(self.store.options.readers, limits.reads_waiting, limits.read_seconds)
+        turns = ReadTurns(self.store.options.readers, limits.reads_waiting, limits.read_seconds)
         self.ledger = AsyncLedger(self.store, self.live, self.metrics, turns)
         if ledger.process is not None:
             ledger.process.on_restart = self._writer_restarted
@@ -119,14 +127,14 @@ class Hub:
         self.tools = Tools(self.ledger)
         self.readers: ReaderPool | None = None
         if config.readers:
-            processes = Turns(config.readers, limits.reads_waiting, limits.read_seconds)
+            processes = ReadTurns(config.readers, limits.reads_waiting, limits.read_seconds)
             readers = self.readers = ReaderPool(self.store, config.readers, processes)
             self.tools.look = lambda call: self.ledger.whole(lambda: readers.look(call))
         self.metrics.watch_turns(turns, *([self.readers.turns] if self.readers is not None else []))
         self.tools.whisper = self._whisper
         self.tools.here = self._here
         opened = self.store.options
-        self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
+        self.hooks = Webhooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
         self._quiet_until = Moment(0)
         self.clock = time_of(opened.clock)
@@ -361,11 +369,11 @@ class Hub:
         if self.neighbours is not None:
             self.neighbours.types(group_id, by, conversation_id, parties)
 
-    def _here(self, group_id: str) -> Here:
+    def _here(self, group_id: str) -> Attendance:
         """Who is connected: agents as their harnesses say, people by their open windows."""
         agents = self.host.statuses(group_id)
         present = self.live.present(group_id)
-        return Here(agents, {one: status for status, names in present.items() for one in names})
+        return Attendance(agents, {one: status for status, names in present.items() for one in names})
 
     def _whisper(self, group_id: str, words: EphemeralWords) -> None:
         """An ephemeral message goes to whoever is there, and is then gone (C2A-217)."""
@@ -423,7 +431,7 @@ class Hub:
     async def _load_credentials(self) -> frozenset[str]:
         """Know what is stored of them; which have died since it was last looked."""
 
-        def read() -> Awaitable[Stored]:
+        def read() -> Awaitable[StoredCredentials]:
             return self.ledger.read(lambda reader: stored(reader.connection))
 
         return await self.registry.load(read)

@@ -70,7 +70,7 @@ class Outlet(Protocol):
         ...
 
 
-class Follower:
+class LiveSubscription:
     """One subscription of one outlet to one group."""
 
     __slots__ = ("group_id", "outlet", "plain", "principal", "seq", "subscription", "wanted")
@@ -105,8 +105,8 @@ class Live:
     """All followers of all groups."""
 
     def __init__(self, metrics: Metrics, max_pending: int, max_of_credential: int) -> None:
-        self._present: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
-        self._followers: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
+        self._present: defaultdict[str, dict[LiveSubscription, None]] = defaultdict(dict)
+        self._followers: defaultdict[str, dict[LiveSubscription, None]] = defaultdict(dict)
         self._ends: dict[str, int] = {}
         self._metrics = metrics
         self._max_pending = max_pending
@@ -121,14 +121,14 @@ class Live:
         self.on_stirred: Callable[[str], None] = lambda _group_id: None
         """Told of a group in which somebody came, went, or looks elsewhere."""
 
-    def enter(self, follower: Follower) -> None:
+    def enter(self, follower: LiveSubscription) -> None:
         """Be there: hear signals, and be seen; events come once it is attached."""
         self._present[follower.group_id][follower] = None
         self._metrics.followers.inc()
         self._presence.enter(follower.group_id, follower.principal, follower.outlet)
         self._stir(follower.group_id, follower.principal)
 
-    def attach(self, follower: Follower, seq: int) -> bool:
+    def attach(self, follower: LiveSubscription, seq: int) -> bool:
         """Go live from `seq`; False when newer events were published meanwhile: read them first.
 
         One that has gone meanwhile stays gone.
@@ -143,11 +143,11 @@ class Live:
         self._followers[follower.group_id][follower] = None
         return True
 
-    def is_there(self, follower: Follower) -> bool:
+    def is_there(self, follower: LiveSubscription) -> bool:
         """Has it come and not gone? One that was told where to resume has gone."""
         return follower in self._present.get(follower.group_id, ())
 
-    def detach(self, follower: Follower) -> bool:
+    def detach(self, follower: LiveSubscription) -> bool:
         """Stop following; False for one that had gone already."""
         self._followers[follower.group_id].pop(follower, None)
         if not self.is_there(follower):
@@ -195,12 +195,12 @@ class Live:
             follower.seq = max(last, follower.seq)
         self._metrics.delivered.inc(sent)
 
-    def _cut(self, follower: Follower) -> None:
+    def _cut(self, follower: LiveSubscription) -> None:
         self.detach(follower)
         self._metrics.cut.inc()
         follower.outlet.cut(follower.subscription, follower.seq, "too_slow")
 
-    def _resume(self, follower: Follower) -> None:
+    def _resume(self, follower: LiveSubscription) -> None:
         if self.detach(follower):
             follower.outlet.cut(follower.subscription, follower.seq, "resume")
 
@@ -248,7 +248,7 @@ class Live:
         }
         return next(status for status in BY_NEARNESS if status in known)
 
-    def looked(self, followers: Iterable[Follower]) -> None:
+    def looked(self, followers: Iterable[LiveSubscription]) -> None:
         """Somebody looks at the connection of these again, or looks elsewhere."""
         for follower in followers:
             self._stir(follower.group_id, follower.principal)

@@ -15,7 +15,7 @@ from aiohttp import hdrs, web
 from tacit.base import hub_proof
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.base.io.built_page import asset
-from tacit.base.io.http_runner import Runner, Site
+from tacit.base.io.http_runner import ListeningSite, Runner
 from tacit.base.io.private_file import write_private
 from tacit.hub.backups import Backups
 from tacit.hub.doors import blobs, c2a, proof, sse, websocket
@@ -35,7 +35,7 @@ from tacit.hub.doors.page import front_page
 from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.doors.sign_in import sign_in
-from tacit.hub.hub import Hub
+from tacit.hub.hub import RunningHub
 from tacit.hub.people.sign_in_links import MARK, OWNERS_MINUTES
 from tacit.hub.telemetry import health
 from tacit.ledger.io import erasure
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.hub.config import HubConfig
-    from tacit.ledger.io.store import Options
+    from tacit.ledger.io.store import StoreOptions
 
 Handler = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
 
@@ -57,7 +57,7 @@ async def _healthz(_request: web.Request) -> web.StreamResponse:
     return json_answer({"status": "ok"})
 
 
-def application(hub: Hub) -> web.Application:
+def application(hub: RunningHub) -> web.Application:
     """All doors of one hub."""
     app = web.Application(middlewares=[guard(hub)], client_max_size=hub.config.limits.body_bytes)
     app.on_response_prepare.append(allow_origin(hub))
@@ -111,7 +111,7 @@ def application(hub: Hub) -> web.Application:
     return app
 
 
-def _asks_as_owner(hub: Hub, request: web.Request) -> bool:
+def _asks_as_owner(hub: RunningHub, request: web.Request) -> bool:
     """Whether the owner asks; a probe that shows no token is no failed sign-in of its address."""
     if hdrs.AUTHORIZATION not in request.headers and not hub.config.local_trust:
         return False
@@ -122,7 +122,7 @@ def _asks_as_owner(hub: Hub, request: web.Request) -> bool:
 
 
 def _events(
-    hub: Hub, page: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    hub: RunningHub, page: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def handle(request: web.Request) -> web.StreamResponse:
         if "text/event-stream" in request.headers.get(hdrs.ACCEPT, ""):
@@ -146,9 +146,9 @@ def _tls(config: HubConfig) -> ssl.SSLContext | None:
 class Server:
     """A hub that listens."""
 
-    def __init__(self, config: HubConfig, options: Options | None = None) -> None:
+    def __init__(self, config: HubConfig, options: StoreOptions | None = None) -> None:
         self.config = config
-        self.hub = Hub(config, options)
+        self.hub = RunningHub(config, options)
         opened = self.hub.store.options
         self._backups = Backups(config.data, config.backups, opened.clock, opened.entropy, self.hub.clock)
         self._runner: Runner | None = None
@@ -183,7 +183,7 @@ class Server:
 
     async def _listen(self, runner: Runner, context: ssl.SSLContext | None) -> None:
         config = self.config
-        site = Site(runner, config.host, config.port, context=context)
+        site = ListeningSite(runner, config.host, config.port, context=context)
         try:
             await site.start()
         except OSError as error:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.quoting import words_in
-from tacit.bridges.mcp.channel import Waiting
-from tacit.bridges.mcp.front import VERSIONS, Front, ResourceRead, ToolCall, Withdrawn, is_greeting
+from tacit.bridges.mcp.channel import PushedEvents
+from tacit.bridges.mcp.front import VERSIONS, Front, RequestWithdrawn, ResourceRead, ToolRun, is_greeting
 from tacit.bridges.mcp.results import NOTICE, shown
 from tests.bridges.mcp.rooms import TACIT, environment, group_of, over_http, over_stdio
 
@@ -54,10 +54,10 @@ def test_the_version_that_the_client_asks_for_is_spoken_if_it_is_known(version):
 def test_what_needs_the_hub_is_work_and_everything_else_is_answered():
     front = Front()
     call = front.take(asked("tools/call", {"name": "chat_search", "arguments": {"query": "x"}}, "a"))
-    assert call == ToolCall("a", "chat_search", {"query": "x"})
+    assert call == ToolRun("a", "chat_search", {"query": "x"})
     assert front.take(asked("resources/read", {"uri": "tacit://inbox"})) == ResourceRead(1, "tacit://inbox")
     withdrawn = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a"}}
-    assert front.take(json.dumps(withdrawn).encode()) == Withdrawn("a")
+    assert front.take(json.dumps(withdrawn).encode()) == RequestWithdrawn("a")
     initialized = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
     assert front.take(initialized) is None
     for line, code in (
@@ -172,7 +172,7 @@ async def test_without_the_option_nothing_is_pushed_and_no_channel_is_declared(r
 
 
 def test_an_event_is_pushed_once_however_often_it_is_listed():
-    waiting = Waiting()
+    waiting = PushedEvents()
     listed = {"events": [{"eventId": "e1", "policy": "must_respond", "content": "<b>"}]}
     [(content, meta)] = waiting.fresh(listed)
     assert meta == {"event_id": "e1", "policy": "must_respond"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tacit.harness.drivers.catalogue import build
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.drivers.port import (
     NotPermitted,
     Proceed,
@@ -43,8 +43,8 @@ class Rig:
     codes: dict = field(default_factory=dict)
     """Where an agent tells less than the model's server did, the code it is left with."""
 
-    def options(self, state: Path, model: ModelServer) -> Options:
-        options = Options(str(state), model="scripted", key="k3y-of-the-model", model_retries=0)
+    def options(self, state: Path, model: ModelServer) -> DriverOptions:
+        options = DriverOptions(str(state), model="scripted", key="k3y-of-the-model", model_retries=0)
         match self.name:
             case "codex" | "openai":
                 return replace(options, base_url=f"{model.url}/v1")

@@ -9,7 +9,7 @@ from acp.schema import PromptResponse
 
 from tacit.harness.drivers.io.acp import Acp, _outcome
 from tacit.harness.drivers.io.turns import LiveTurn
-from tacit.harness.drivers.port import Usage
+from tacit.harness.drivers.port import TokenUsage
 from tests.harness.drivers.rigs import RecordingWatch, turn
 
 
@@ -32,7 +32,7 @@ async def test_the_reason_for_which_a_turn_stopped_is_its_outcome(reason, said, 
     found = _outcome(live, result, said, "s1")
     assert (found.text, found.session_id) == (text, "s1")
     assert (found.failure and (found.failure.kind.value, found.failure.code)) == failure
-    assert live.usage == Usage(9, 2, 4)
+    assert live.usage == TokenUsage(9, 2, 4)
 
 
 @pytest.mark.parametrize(

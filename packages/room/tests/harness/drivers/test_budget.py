@@ -9,13 +9,13 @@ import pytest
 from tacit.harness.drivers import claude, codex, command
 from tacit.harness.drivers.io.turns import NoSteering, SessionDriver
 from tacit.harness.drivers.port import (
-    Allowance,
     Price,
     StandingInstructions,
     TextDelta,
+    TokenUsage,
     Traits,
+    TurnAllowance,
     TurnRequest,
-    Usage,
 )
 from tacit.harness.drivers.reading import part
 
@@ -71,7 +71,7 @@ async def claude_streams(live):
 
 async def chat_counts(live):
     for _ in range(3):
-        live.usage += Usage(300_000, 20_000, 0)
+        live.usage += TokenUsage(300_000, 20_000, 0)
 
 
 async def a_program_tells(live):
@@ -92,7 +92,9 @@ async def run(spend, allowance, *, ends=False):
 
 
 @pytest.mark.parametrize("spend", SHAPES)
-@pytest.mark.parametrize("allowance", [Allowance(tokens=90_000), Allowance(cost_usd=0.5, price=PRICE)])
+@pytest.mark.parametrize(
+    "allowance", [TurnAllowance(tokens=90_000), TurnAllowance(cost_usd=0.5, price=PRICE)]
+)
 async def test_a_turn_that_reaches_its_allowance_is_ended_there_and_says_so(spend, allowance):
     outcome = await run(spend, allowance)
     assert outcome.failure.code == "over_budget"
@@ -103,13 +105,13 @@ async def test_a_turn_that_reaches_its_allowance_is_ended_there_and_says_so(spen
 
 @pytest.mark.parametrize("spend", SHAPES)
 async def test_an_answer_that_reaches_it_with_its_last_word_stands(spend):
-    outcome = await run(spend, Allowance(tokens=1), ends=True)
+    outcome = await run(spend, TurnAllowance(tokens=1), ends=True)
     assert (outcome.text, outcome.failure) == ("The last word.", None)
 
 
 @pytest.mark.parametrize("spend", SHAPES)
 async def test_within_its_allowance_nothing_ends(spend):
-    outcome = await run(spend, Allowance(tokens=10_000_000, cost_usd=50.0, price=PRICE), ends=True)
+    outcome = await run(spend, TurnAllowance(tokens=10_000_000, cost_usd=50.0, price=PRICE), ends=True)
     assert outcome.failure is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.harness.drivers import catalogue
-from tacit.harness.drivers.options import Access, Options
+from tacit.harness.drivers.options import Access, DriverOptions
 from tacit.harness.drivers.port import FailureCode
 from tests.harness.drivers.rigs import RIGS
 from tools.places import ROOT
@@ -32,7 +32,9 @@ def test_options_are_read_from_a_command_line():
     options = parse(
         "codex", "--model", "m", "--access=write", "--cwd", "/d", "--retries", "0", OPENAI_API_KEY="k"
     )
-    assert options == Options("/s", model="m", key="k", access=Access.WRITE, directory="/d", model_retries=0)
+    assert options == DriverOptions(
+        "/s", model="m", key="k", access=Access.WRITE, directory="/d", model_retries=0
+    )
     assert parse("acp", "--use-my-config", "--", "gemini", "--acp").command == ("gemini", "--acp")
     assert parse("command", "--text", "./me", "-x").command == ("./me", "-x")
     assert parse("openai", "--key-env", "MY", "--model=m", MY="mine", OPENAI_API_KEY="k").key == "mine"
@@ -68,13 +70,13 @@ def test_an_agent_without_an_account_is_refused_before_it_is_asked_anything(name
 @pytest.mark.parametrize("name", ["acp", "command", "openai"])
 def test_a_driver_without_what_it_needs_is_refused_when_built(name):
     with pytest.raises(Refused):
-        catalogue.build(name, Options("/s"))
+        catalogue.build(name, DriverOptions("/s"))
 
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr(catalogue, "find_spec", lambda module: None)
     with pytest.raises(Refused, match=r"pip install .*\[claude\]'"):
-        catalogue.build("claude", Options("/s"))
+        catalogue.build("claude", DriverOptions("/s"))
 
 
 def test_listing_the_drivers_imports_none_of_them():

@@ -9,12 +9,12 @@ import pytest
 from tacit.harness.drivers import claude
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import (
-    Activity,
+    ObservedActivity,
     StandingInstructions,
+    TokenUsage,
     ToolAddress,
     ToolProgram,
     TurnFile,
-    Usage,
 )
 
 STANDING = StandingInstructions("be brief", (ToolProgram("room", ("tacit", "mcp"), {"T": "k"}),))
@@ -137,20 +137,26 @@ def test_what_is_to_be_allowed_is_shown_as_what_it_is(name, given, kind, title, 
 @pytest.mark.parametrize(
     ("name", "given", "shown"),
     [
-        ("Bash", {"command": "ls"}, Activity("c1", "command", title="ls")),
+        ("Bash", {"command": "ls"}, ObservedActivity("c1", "command", title="ls")),
         (
             "Edit",
             EDIT,
-            Activity("c1", "edit", title="a.py", text="--- a.py\n+++ a.py\n@@\n-x\n-y\n+z", files=("a.py",)),
+            ObservedActivity(
+                "c1", "edit", title="a.py", text="--- a.py\n+++ a.py\n@@\n-x\n-y\n+z", files=("a.py",)
+            ),
         ),
-        ("Edit", {}, Activity("c1", "edit", text="--- \n+++ \n@@")),
+        ("Edit", {}, ObservedActivity("c1", "edit", text="--- \n+++ \n@@")),
         (
             "TodoWrite",
             {"todos": [{"status": one, "content": one} for one in ("completed", "in_progress", "pending")]},
-            Activity("plan", "plan", text="[x] completed\n[>] in_progress\n[ ] pending"),
+            ObservedActivity("plan", "plan", text="[x] completed\n[>] in_progress\n[ ] pending"),
         ),
-        ("Grep", {"pattern": "x"}, Activity("c1", "tool", title="Grep x", text=json.dumps({"pattern": "x"}))),
-        ("mcp__room__look", {}, Activity("c1", "tool", title="room.look")),
+        (
+            "Grep",
+            {"pattern": "x"},
+            ObservedActivity("c1", "tool", title="Grep x", text=json.dumps({"pattern": "x"})),
+        ),
+        ("mcp__room__look", {}, ObservedActivity("c1", "tool", title="room.look")),
     ],
 )
 def test_a_tool_call_is_shown_to_those_who_watch(name, given, shown):
@@ -160,10 +166,15 @@ def test_a_tool_call_is_shown_to_those_who_watch(name, given, shown):
 @pytest.mark.parametrize(
     ("name", "given", "ok", "shown"),
     [
-        ("Bash", {"stdout": "a", "stderr": "b"}, True, Activity("c1", "command", "done", text="a\nb")),
-        ("Bash", {"stdout": "a"}, False, Activity("c1", "command", "failed", text="a")),
-        ("Write", {}, True, Activity("c1", "edit", "done")),
-        ("Grep", None, False, Activity("c1", "tool", "failed")),
+        (
+            "Bash",
+            {"stdout": "a", "stderr": "b"},
+            True,
+            ObservedActivity("c1", "command", "done", text="a\nb"),
+        ),
+        ("Bash", {"stdout": "a"}, False, ObservedActivity("c1", "command", "failed", text="a")),
+        ("Write", {}, True, ObservedActivity("c1", "edit", "done")),
+        ("Grep", None, False, ObservedActivity("c1", "tool", "failed")),
         ("TodoWrite", {}, True, None),
     ],
 )
@@ -180,9 +191,9 @@ COUNTS = {
 
 
 def test_tokens_are_counted_whole_and_what_was_read_again_apart():
-    assert claude.usage(COUNTS) == Usage(10, 7, 5)
-    assert claude.seen_usage({"type": "message_start", "message": {"usage": COUNTS}}) == Usage(10, 0, 5)
-    assert claude.seen_usage({"type": "message_delta", "usage": COUNTS}) == Usage(output=7)
+    assert claude.usage(COUNTS) == TokenUsage(10, 7, 5)
+    assert claude.seen_usage({"type": "message_start", "message": {"usage": COUNTS}}) == TokenUsage(10, 0, 5)
+    assert claude.seen_usage({"type": "message_delta", "usage": COUNTS}) == TokenUsage(output=7)
     assert claude.seen_usage({"type": "message_stop", "usage": COUNTS}) is None
 
 

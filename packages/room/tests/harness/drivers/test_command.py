@@ -11,13 +11,13 @@ import pytest
 from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.io.child import Child
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.drivers.port import FailureKind, StandingInstructions
 from tests.harness.drivers.rigs import RULES, RecordingWatch, alive, offspring, soon, turn, until
 
 
 def program(state, code, *, plain=False):
-    return build("command", Options(str(state), command=(sys.executable, "-c", code), plain_text=plain))
+    return build("command", DriverOptions(str(state), command=(sys.executable, "-c", code), plain_text=plain))
 
 
 async def test_plain_text_goes_in_and_comes_out(tmp_path):
@@ -56,7 +56,7 @@ async def test_bytes_that_are_no_text_are_rubbish(tmp_path):
 
 @pytest.mark.parametrize("change", [{"command": ("/no/such/program",)}, {"directory": "/no/such/folder"}])
 async def test_what_cannot_be_run_waits_for_a_person(tmp_path, change):
-    options = Options(str(tmp_path), command=(sys.executable, "-c", "pass"))
+    options = DriverOptions(str(tmp_path), command=(sys.executable, "-c", "pass"))
     outcome = await soon(build("command", replace(options, **change)).run(turn(), RecordingWatch()))
     assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.PERMANENT, "agent_error")
 

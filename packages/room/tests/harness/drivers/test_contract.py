@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tacit.harness.drivers.port import FailureKind, TextDelta, Usage
+from tacit.harness.drivers.port import FailureKind, TextDelta, TokenUsage
 from tests.harness.drivers.rigs import PROMPT, RULES, RecordingWatch, soon, turn
 from tests.model_server import Cut, Held, Rubbish, Say, Status
 from tests.model_server.replies import Tokens
@@ -40,7 +40,7 @@ async def test_tokens_are_counted_for_each_turn_by_itself(driver, model):
     for tokens in (Tokens(100, 20, 40), Tokens(70, 7, 0)):
         model.script(Say("ok", tokens))
         outcome = await soon(driver.run(turn(), RecordingWatch()))
-        assert outcome.usage == Usage(tokens.input, tokens.output, tokens.cached)
+        assert outcome.usage == TokenUsage(tokens.input, tokens.output, tokens.cached)
 
 
 async def test_cancel_while_the_model_thinks_ends_the_turn_and_the_next_one_works(driver, model):

@@ -12,7 +12,7 @@ from tacit.cli.agents.join import Narrator
 from tacit.cli.session import CliSession
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.io.child import last_line
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.drivers.port import StandingInstructions
 from tests.harness.drivers.rigs import RULES, RecordingWatch, turn
 
@@ -22,7 +22,7 @@ PROGRAM = f"import sys; print('starting', file=sys.stderr); print({WORDS!r}, fil
 
 @pytest.mark.parametrize("name", ["acp", "codex", "claude"])
 async def test_what_a_program_said_before_it_died_is_the_cause(name, tmp_path):
-    options = Options(str(tmp_path), model="scripted", key="k3y", model_retries=0)
+    options = DriverOptions(str(tmp_path), model="scripted", key="k3y", model_retries=0)
     driver = build(name, replace(options, command=(sys.executable, "-c", PROGRAM)))
     try:
         outcome = await driver.run(turn(rules=RULES), RecordingWatch())
@@ -36,7 +36,7 @@ async def test_what_a_program_said_before_it_died_is_the_cause(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["acp", "codex", "claude"])
 async def test_whoever_starts_it_is_told_the_cause(name, tmp_path):
-    options = Options(str(tmp_path), model="scripted", key="k3y", model_retries=0)
+    options = DriverOptions(str(tmp_path), model="scripted", key="k3y", model_retries=0)
     driver = build(name, replace(options, command=(sys.executable, "-c", PROGRAM)))
     with pytest.raises(Unavailable, match=WORDS):
         await driver.start(StandingInstructions(RULES, ()))

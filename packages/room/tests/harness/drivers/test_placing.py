@@ -9,7 +9,7 @@ import pytest
 from tacit.base.errors import Unavailable
 from tacit.harness.drivers.catalogue import private_options
 from tacit.harness.drivers.io.placing import FOLDER, handed
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.drivers.port import StandingInstructions, TurnFile, TurnRequest
 
 SECRET = TurnFile("salary.txt", "text/plain", b"four hundred")
@@ -23,7 +23,7 @@ def work(tmp_path):
 
 @pytest.fixture
 def options(tmp_path, work):
-    return Options(str(tmp_path / "ada" / "driver"), directory=str(work))
+    return DriverOptions(str(tmp_path / "ada" / "driver"), directory=str(work))
 
 
 def request(turn_id, *files):
@@ -46,7 +46,7 @@ def test_what_a_killed_process_left_of_a_private_turn_is_gone_before_the_next_on
     with ExitStack() as killed:
         private = private_options(options, "ada+user")
         killed.enter_context(handed(request("e1.1", SECRET), private, pictures=False))
-        other = Options(str(tmp_path / "kit" / "driver"), directory=str(work))
+        other = DriverOptions(str(tmp_path / "kit" / "driver"), directory=str(work))
         killed.enter_context(
             handed(request("e2.1", TurnFile("b", "text/plain", b"b")), other, pictures=False)
         )

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.harness.drivers.port import Allowance, Price, Usage, cut, permission
+from tacit.harness.drivers.port import Price, TokenUsage, TurnAllowance, cut, permission
 
 PRICE = Price(input=2.0, output=10.0, cached=0.5)
-TURN = Usage(input=600_000, output=100_000, cached=200_000)
+TURN = TokenUsage(input=600_000, output=100_000, cached=200_000)
 
 
 @pytest.mark.parametrize(
     ("usage", "cost"),
     [
-        (Usage(), 0.0),
-        (Usage(input=1_000_000), 2.0),
-        (Usage(output=1_000_000), 10.0),
-        (Usage(input=1_000_000, cached=1_000_000), 0.5),
+        (TokenUsage(), 0.0),
+        (TokenUsage(input=1_000_000), 2.0),
+        (TokenUsage(output=1_000_000), 10.0),
+        (TokenUsage(input=1_000_000, cached=1_000_000), 0.5),
         (TURN, 0.8 + 0.1 + 1.0),
         # More was read again than came in: a count that is wrong earns nothing back.
-        (Usage(input=0, cached=1_000_000), 0.5),
+        (TokenUsage(input=0, cached=1_000_000), 0.5),
     ],
 )
 def test_what_was_read_again_has_a_price_of_its_own(usage, cost):
@@ -30,21 +30,21 @@ def test_what_was_read_again_has_a_price_of_its_own(usage, cost):
 @pytest.mark.parametrize(
     ("allowance", "said", "used_up"),
     [
-        (Allowance(), None, False),
-        (Allowance(), 99.0, False),
-        (Allowance(tokens=700_001), None, False),
-        (Allowance(tokens=700_000), None, True),
-        (Allowance(tokens=700_001, cost_usd=1.0), 0.9, False),
-        (Allowance(cost_usd=1.0), 1.0, True),
-        (Allowance(cost_usd=1.0), 0.9, False),
+        (TurnAllowance(), None, False),
+        (TurnAllowance(), 99.0, False),
+        (TurnAllowance(tokens=700_001), None, False),
+        (TurnAllowance(tokens=700_000), None, True),
+        (TurnAllowance(tokens=700_001, cost_usd=1.0), 0.9, False),
+        (TurnAllowance(cost_usd=1.0), 1.0, True),
+        (TurnAllowance(cost_usd=1.0), 0.9, False),
         # What nobody says is reckoned, where there is a price; what cannot be reckoned reaches nothing.
-        (Allowance(cost_usd=1.8, price=PRICE), None, True),
-        (Allowance(cost_usd=2.0, price=PRICE), None, False),
-        (Allowance(cost_usd=1.0), None, False),
-        (Allowance(price=PRICE), None, False),
+        (TurnAllowance(cost_usd=1.8, price=PRICE), None, True),
+        (TurnAllowance(cost_usd=2.0, price=PRICE), None, False),
+        (TurnAllowance(cost_usd=1.0), None, False),
+        (TurnAllowance(price=PRICE), None, False),
         # What the agent says goes before what is reckoned.
-        (Allowance(cost_usd=1.8, price=PRICE), 0.1, False),
-        (Allowance(cost_usd=1.8, price=PRICE), 0.0, False),
+        (TurnAllowance(cost_usd=1.8, price=PRICE), 0.1, False),
+        (TurnAllowance(cost_usd=1.8, price=PRICE), 0.0, False),
     ],
 )
 def test_a_turn_has_used_up_what_it_may_at_the_very_bound(allowance, said, used_up):
@@ -55,9 +55,9 @@ def test_a_turn_has_used_up_what_it_may_at_the_very_bound(allowance, said, used_
     ("count", "tokens", "cost"), [(0, 900, 3.0), (1, 900, 3.0), (2, 450, 1.5), (7, 128, 3.0 / 7)]
 )
 def test_slots_share_what_there_is(count, tokens, cost):
-    found = Allowance(900, 3.0, PRICE).shared_by(count)
+    found = TurnAllowance(900, 3.0, PRICE).shared_by(count)
     assert (found.tokens, found.cost_usd, found.price) == (tokens, pytest.approx(cost), PRICE)
-    assert Allowance().shared_by(count) == Allowance()
+    assert TurnAllowance().shared_by(count) == TurnAllowance()
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_what_is_not_shown_whole_says_so(title, details, files, whole):
 
 
 def test_tokens_of_two_calls_are_added_each_to_its_kind():
-    assert Usage(1, 2, 3) + Usage(10, 20, 30) == Usage(11, 22, 33)
+    assert TokenUsage(1, 2, 3) + TokenUsage(10, 20, 30) == TokenUsage(11, 22, 33)

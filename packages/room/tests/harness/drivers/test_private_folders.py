@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.io import private_folders
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tests.harness.drivers.rigs import RecordingWatch, soon, turn
 
 
@@ -24,7 +24,9 @@ def test_the_folders_that_were_used_longest_ago_go(tmp_path):
 
 async def test_a_driver_keeps_to_it_over_many_audiences(tmp_path, monkeypatch):
     monkeypatch.setattr(private_folders.use, "__defaults__", (4,))
-    driver = catalogue.build("command", Options(str(tmp_path), command=("echo", "hello"), plain_text=True))
+    driver = catalogue.build(
+        "command", DriverOptions(str(tmp_path), command=("echo", "hello"), plain_text=True)
+    )
     try:
         for number in range(12):
             outcome = await soon(driver.run(replace(turn(), audience=f"ada+b{number}"), RecordingWatch()))

@@ -15,13 +15,13 @@ from tacit.harness.drivers.port import (
     NotPermitted,
     StandingInstructions,
     TextDelta,
+    TokenUsage,
     ToolAddress,
     ToolEnded,
     ToolProgram,
     ToolStarted,
     TurnFile,
     TurnRequest,
-    Usage,
 )
 from tacit.harness.drivers.reading import count, part, parts, text
 from tacit.harness.permission import Pattern, covers, pattern_of
@@ -254,7 +254,7 @@ def test_claude_results_are_sorted():
         "cache_read_input_tokens": 4,
         "output_tokens": 8,
     }
-    assert claude.usage(counts) == Usage(7, 8, 4)
+    assert claude.usage(counts) == TokenUsage(7, 8, 4)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_claude_results_are_sorted():
     ],
 )
 def test_a_refusal_is_said_and_an_answer_that_was_cut_off_says_so(pieces, stop, said):
-    answer = chat.Answer()
+    answer = chat.ModelAnswer()
     for delta in pieces:
         answer.take({"choices": [{"delta": delta}]})
     answer.take({"choices": [{"delta": {}, "finish_reason": stop}]})
@@ -275,7 +275,7 @@ def test_a_refusal_is_said_and_an_answer_that_was_cut_off_says_so(pieces, stop, 
 
 
 def test_a_streamed_answer_is_put_together():
-    answer = chat.Answer()
+    answer = chat.ModelAnswer()
     for piece in ('{"na', 'me": "x"}'):
         call = {"index": 0, "id": "c1" if piece[1] == '"' else "", "function": {"arguments": piece}}
         answer.take({"choices": [{"delta": {"tool_calls": [call]}}]})
@@ -286,9 +286,9 @@ def test_a_streamed_answer_is_put_together():
     answer.take({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
     answer.take({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}})
     assert [(call.call_id, call.name, call.parsed()) for call in answer.calls] == [("c1", "f", {"name": "x"})]
-    assert (answer.usage, answer.stopped) == (Usage(3, 2, 0), "tool_calls")
-    assert chat.ToolCall("1", "f", "[1]").parsed() is None
-    assert chat.ToolCall("1", "f", "").parsed() == {}
+    assert (answer.usage, answer.stopped) == (TokenUsage(3, 2, 0), "tool_calls")
+    assert chat.ModelToolCall("1", "f", "[1]").parsed() is None
+    assert chat.ModelToolCall("1", "f", "").parsed() == {}
     assert answer.message()["tool_calls"][0]["function"]["name"] == "f"
     assert chat.wire_name("my room", "send.it") == "my_room__send_it"
 
@@ -308,7 +308,7 @@ def test_thinking_is_not_said_aloud(said, aloud):
 
 @pytest.mark.parametrize("words", ["", "{", "[1]", '{"a": ', "[" * 100_000])
 def test_a_remembered_call_has_arguments_that_every_server_takes_back(words):
-    answer = chat.Answer()
+    answer = chat.ModelAnswer()
     call = {"index": 0, "id": "c1", "function": {"name": "f", "arguments": words}}
     answer.take({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
     message = answer.message()
@@ -317,7 +317,7 @@ def test_a_remembered_call_has_arguments_that_every_server_takes_back(words):
 
 
 def test_a_remembered_silence_has_a_content():
-    answer = chat.Answer()
+    answer = chat.ModelAnswer()
     answer.take({"choices": [{"delta": {"content": None}, "finish_reason": "stop"}]})
     assert answer.message() == {"role": "assistant", "content": ""}
 
@@ -341,7 +341,7 @@ def test_a_turn_ended_early_leaves_only_what_it_did():
 
 
 def test_a_programs_lines():
-    assert command.line(b'{"text": "hello"}\n') == command.Reply(text="hello")
+    assert command.line(b'{"text": "hello"}\n') == command.ProgramReply(text="hello")
     assert command.line(b'{"type": "text", "text": "he"}') == TextDelta("he")
     assert command.line(b'{"type": "tool_ended", "id": "1", "name": "t"}') == ToolEnded("1", "t", ok=True)
     assert command.line(b"warming up...") is None

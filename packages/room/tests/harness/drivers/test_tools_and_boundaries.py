@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.harness.drivers.port import FailureKind, Insert, Stop, ToolEnded, ToolStarted, TurnFile, Usage
+from tacit.harness.drivers.port import FailureKind, Insert, Stop, TokenUsage, ToolEnded, ToolStarted, TurnFile
 from tests.harness.drivers.rigs import RecordingWatch, soon, turn
 from tests.harness.pictures import pictures, png
 from tests.model_server import Call, Say
@@ -18,7 +18,7 @@ async def test_the_agent_calls_a_tool_that_it_was_given(handy, model, tools, sta
     assert watch.tools() == ["notes.read_note"]
     assert "secret-of-the-room x" in (state / "notes.log").read_text()
     assert any("the note x says blue" in text for text in model.calls[1].texts("tool"))
-    assert outcome.usage == Usage(200, 40, 80)
+    assert outcome.usage == TokenUsage(200, 40, 80)
 
 
 async def test_a_tools_end_is_a_boundary(handy, model, tools):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tacit.c2a.messages import read_delivered
-from tacit.harness.drivers.port import Activity, TurnOutcome
+from tacit.harness.drivers.port import ObservedActivity, TurnOutcome
 from tacit.harness.effects import ModelTurn
 from tacit.harness.io.activity_log import ActivityLog
 from tests.c2a_peer import delivery
@@ -43,7 +43,7 @@ def turn(number=1):
 
 async def test_a_turn_is_kept_and_can_be_forgotten(log):
     recorder = log.begin(turn())
-    recorder.did(Activity("c1", "command", "done", title=MARK))
+    recorder.did(ObservedActivity("c1", "command", "done", title=MARK))
     log.over(recorder)
     await log.end("e1.1", TurnOutcome("e1.1", "Done."))
     assert len(log.records_of("e1")) == 1
@@ -54,9 +54,9 @@ async def test_a_turn_is_kept_and_can_be_forgotten(log):
 @pytest.mark.spec("C2A-187")
 async def test_of_a_turn_whose_message_is_taken_back_while_it_runs_nothing_is_kept_or_shown(log, hub):
     recorder = log.begin(turn())
-    recorder.did(Activity("c1", "command", title=MARK))
+    recorder.did(ObservedActivity("c1", "command", title=MARK))
     await asyncio.to_thread(log.forget, "e1")
-    recorder.did(Activity("c2", "command", title=MARK))
+    recorder.did(ObservedActivity("c2", "command", title=MARK))
     log.over(recorder)
     await log.end("e1.1", TurnOutcome("e1.1", "Done."))
     assert log.records_of("e1") == []
@@ -66,7 +66,7 @@ async def test_of_a_turn_whose_message_is_taken_back_while_it_runs_nothing_is_ke
 
 async def test_a_record_that_goes_while_others_are_looked_at_stops_nobody(log, tmp_path):
     recorder = log.begin(turn())
-    recorder.did(Activity("c1", "command", "done", title=MARK))
+    recorder.did(ObservedActivity("c1", "command", "done", title=MARK))
     log.over(recorder)
     await log.end("e1.1", TurnOutcome("e1.1", "Done."))
     (tmp_path / "activity" / "gone.json").symlink_to(tmp_path / "activity" / "nowhere")
@@ -76,7 +76,7 @@ async def test_a_record_that_goes_while_others_are_looked_at_stops_nobody(log, t
 @pytest.mark.spec("C2A-187")
 async def test_what_came_into_a_turn_and_is_taken_back_takes_the_record_with_it(log, hub):
     recorder = log.begin(turn())
-    recorder.did(Activity("c1", "command", "done", title=MARK))
+    recorder.did(ObservedActivity("c1", "command", "done", title=MARK))
     log.joined("e1.1", (read_delivered(delivery("e2")),))
     log.over(recorder)
     await log.end("e1.1", TurnOutcome("e1.1", "Done."))
@@ -88,7 +88,7 @@ async def test_what_came_into_a_turn_and_is_taken_back_takes_the_record_with_it(
 @pytest.mark.spec("C2A-187")
 async def test_while_the_turn_runs_the_hub_is_told_to_show_it_no_more(log, hub):
     recorder = log.begin(turn())
-    recorder.did(Activity("c1", "command", title=MARK))
+    recorder.did(ObservedActivity("c1", "command", title=MARK))
     recorder.joined((read_delivered(delivery("e2")),))
     await log.taken_back("e2")
     assert [(one.event_id, one.turn, one.state) for one in hub.told] == [("e1", "e1.1", "ended")]
@@ -101,7 +101,7 @@ async def test_while_the_turn_runs_the_hub_is_told_to_show_it_no_more(log, hub):
 async def test_a_turn_about_an_edit_is_found_by_what_was_edited(log):
     edited = read_delivered({**delivery("e2"), "supersedes": "e1"})
     recorder = log.begin(ModelTurn("e2.1", (edited,)))
-    recorder.did(Activity("c1", "command", "done", title=MARK))
+    recorder.did(ObservedActivity("c1", "command", "done", title=MARK))
     log.over(recorder)
     await log.end("e2.1", TurnOutcome("e2.1", "Done."))
     assert [path for path, _ in log.records_of("e1")] == [path for path, _ in log.records_of("e2")]

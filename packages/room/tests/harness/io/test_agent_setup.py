@@ -7,12 +7,12 @@ import pytest
 from tacit.base.errors import Refused
 from tacit.harness.io import worktrees
 from tacit.harness.io.agent_setup import ready
-from tacit.harness.team import MOST_SESSIONS, Member
+from tacit.harness.team import MOST_SESSIONS, TeamMember
 from tests.harness.io.test_worktrees import git
 
 
 def made(tmp_path, *options, driver="codex", **more):
-    member = Member("ada", driver, "Lobby", options, **more)
+    member = TeamMember("ada", driver, "Lobby", options, **more)
     environment = {"OPENAI_API_KEY": "k", "CODEX_API_KEY": "k"}
     return ready(member, tmp_path / "state", base=tmp_path, environment=environment)
 

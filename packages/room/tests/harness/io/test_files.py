@@ -73,7 +73,7 @@ def test_where_there_is_no_folder_there_is_no_file(tmp_path):
 MIB = 2**20
 
 
-class Here(files.Files):
+class Here(files.AgentFiles):
     """Files that are at hand: what is handed out is decided as ever."""
 
     async def _fetched(self, http, group, attached):

@@ -87,15 +87,15 @@ async def test_a_question_that_waited_for_a_person_is_not_remembered_when_it_is_
 
 async def test_costs_that_nobody_asks_for_any_more_are_let_go(tmp_path):
     from tacit.c2a.messages import read_delivered
-    from tacit.harness.drivers.port import Usage
+    from tacit.harness.drivers.port import TokenUsage
     from tacit.harness.effects import ModelTurn, Spent
-    from tacit.harness.io.store import Store
+    from tacit.harness.io.store import HarnessStore
 
-    store, day = Store(tmp_path / "harness.db"), 86_400 * SECOND
+    store, day = HarnessStore(tmp_path / "harness.db"), 86_400 * SECOND
     try:
         for number in range(3):
             turn = ModelTurn(f"e{number}.1", (read_delivered(delivery(f"e{number}")),))
-            spent = Spent(turn, Usage(1, 1), None, 1, "done")
+            spent = Spent(turn, TokenUsage(1, 1), None, 1, "done")
             store.write(lambda writing, at=number * day, spent=spent: writing.spent(spent, at))
         store.write(lambda writing: writing.forget(COSTS_REMEMBERED + day))
         assert sum(one.turns for one in store.spending("")) == 2

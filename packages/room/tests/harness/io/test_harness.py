@@ -10,9 +10,9 @@ import pytest
 from tacit.base.errors import Unavailable
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 from tacit.harness.drivers import catalogue
-from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.options import DriverOptions
 from tacit.harness.io.harness import Harness
 from tests.c2a_peer import TOOLS, delivery, peering
 from tests.harness.living import Desk, living
@@ -285,7 +285,7 @@ async def test_numbers_that_no_agent_reaches_end_nothing(peer, desk, harness):
 
 async def test_a_budget_that_is_used_up_stops_and_tells(peer, desk, tmp_path):
     desk.script([{"text": "Ready.", "usage": {"input": 1000, "output": 10}}])
-    async with living(peer.url, "token", tmp_path, desk, budget=Budget(tokens=500)) as harness:
+    async with living(peer.url, "token", tmp_path, desk, budget=DailyBudget(tokens=500)) as harness:
         await peer.accepted(delivery("e1"))
         await desk.until(lambda: harness.told.of("budget"))
         await peer.accepted(delivery("e2", conversation__id="g2"))
@@ -299,7 +299,7 @@ async def test_a_budget_that_is_used_up_stops_and_tells(peer, desk, tmp_path):
 
 async def test_a_restart_does_not_spend_past_the_budget(peer, desk, tmp_path):
     desk.script([{"text": "Ready.", "usage": {"input": 1000, "output": 10}}])
-    budget = Budget(tokens=500)
+    budget = DailyBudget(tokens=500)
     async with living(peer.url, "token", tmp_path, desk, budget=budget) as harness:
         await peer.accepted(delivery("e1"))
         await desk.until(lambda: harness.told.of("budget"))
@@ -391,7 +391,8 @@ async def test_the_hub_may_go_away_during_a_turn(peer, desk, harness):
 async def test_two_harnesses_do_not_share_a_state_folder(peer, desk, harness, tmp_path):
     await peer.until(lambda: peer.greetings)
     second = Harness(
-        harness.config, catalogue.build("command", Options(str(tmp_path / "d2"), command=desk.command()))
+        harness.config,
+        catalogue.build("command", DriverOptions(str(tmp_path / "d2"), command=desk.command())),
     )
     with pytest.raises(Unavailable):
         await second.run()
@@ -578,7 +579,7 @@ async def test_a_fault_under_a_turn_costs_the_turn_and_not_the_agent(peer, desk,
 async def test_a_turn_that_uses_up_the_budget_is_followed_by_none(peer, desk, tmp_path):
     desk.script([{"until": "go"}, {"text": "Ready."}])
     peer.settings = {"compose_quiet_ms": 0}
-    async with living(peer.url, "token", tmp_path, desk, budget=Budget(turns=1)) as harness:
+    async with living(peer.url, "token", tmp_path, desk, budget=DailyBudget(turns=1)) as harness:
         await peer.accepted(delivery("e1"))
         await desk.until_turn(1)
         await peer.accepted(delivery("e2", conversation__id="g2"))

@@ -15,7 +15,7 @@ from tacit.harness.drivers.port import NotPermitted, PermissionRequest, Permitte
 from tacit.harness.effects import ModelTurn
 from tacit.harness.io.kept_patterns import KeptPattern, KeptPatterns
 from tacit.harness.io.permissions import Permissions
-from tacit.harness.io.store import Store
+from tacit.harness.io.store import HarnessStore
 from tacit.harness.permission import Pattern
 from tests.c2a_peer import delivery
 
@@ -67,7 +67,7 @@ class Room:
         self.begin()
 
     def begin(self) -> None:
-        self.store = Store(self.folder / "harness.db")
+        self.store = HarnessStore(self.folder / "harness.db")
 
         async def write(work):
             self.store.write(work)

@@ -10,7 +10,7 @@ from tacit.base.moment import SECOND, Moment
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.effects import Begin, Settle
 from tacit.harness.io.recovery import recovered
-from tacit.harness.io.store import OutboxRow, Store
+from tacit.harness.io.store import HarnessStore, OutboxRow
 from tacit.harness.session_view import SessionView
 from tests.c2a_peer import delivery
 
@@ -21,7 +21,7 @@ BO = {"id": "bo", "kind": "human"}
 
 @pytest.fixture
 def context(tmp_path):
-    store = Store(tmp_path / "harness.db")
+    store = HarnessStore(tmp_path / "harness.db")
     yield SimpleNamespace(store=store, view=SessionView("ada"))
     store.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.c2a.tools import INPUTS
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 from tacit.harness.io.tool_pipe import KEY
 from tests.c2a_peer import delivery, peering
 from tests.harness.living import Desk, living
@@ -123,7 +123,7 @@ async def test_private_talk_side_by_side_with_the_room_shares_no_session(peer, d
 
 async def test_two_questions_at_once_keep_to_the_days_turns(peer, desk, tmp_path):
     desk.script([{"until": "go"}, {"text": "One."}], [{"text": "Two."}])
-    async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=Budget(turns=1)) as harness:
+    async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=DailyBudget(turns=1)) as harness:
         await peer.accepted(delivery("e1", "Which port is it?"))
         await peer.accepted(delivery("e2", "Which host is it?", **BO))
         await desk.until_turn(1)
@@ -135,7 +135,7 @@ async def test_two_questions_at_once_keep_to_the_days_turns(peer, desk, tmp_path
 
 async def test_all_sessions_together_keep_to_the_days_turns(peer, desk, tmp_path):
     desk.script([{"text": "One."}])
-    async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=Budget(turns=1)) as harness:
+    async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=DailyBudget(turns=1)) as harness:
         await peer.accepted(delivery("e1", "Which port is it?"))
         await desk.until(lambda: harness.told.of("budget"))
         await peer.accepted(delivery("e2", "Which host is it?", **BO))

@@ -8,9 +8,9 @@ import pytest
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_delivered
-from tacit.harness.drivers.port import Usage
+from tacit.harness.drivers.port import TokenUsage
 from tacit.harness.effects import ModelTurn, Spent
-from tacit.harness.io.store import REMEMBERED, OutboxRow, Store
+from tacit.harness.io.store import REMEMBERED, HarnessStore, OutboxRow
 from tests.c2a_peer import delivery
 
 NOW = Moment(1_768_298_400 * SECOND)
@@ -24,7 +24,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    opened = Store(path)
+    opened = HarnessStore(path)
     yield opened
     opened.close()
 
@@ -43,7 +43,7 @@ def row(key="k1", event_id="e1", **more):
 def test_what_was_accepted_is_there_after_a_reopening(store, path):
     kept(store, "e1", "e2")
     store.write(lambda writing: writing.begin("e1.1", ["e1"]))
-    again = Store(path)
+    again = HarnessStore(path)
     assert [(one.event.event_id, one.state, one.runs) for one in again.waiting()] == [
         ("e1", "turn", 1),
         ("e2", "waiting", 0),
@@ -91,15 +91,17 @@ def test_what_a_turn_gives_back_waits_again_and_its_failures_are_counted(store, 
     store.write(lambda writing: writing.end("e3", "done", NOW))
     store.write(lambda writing: writing.give_back(["e1"], failed=True))
     store.write(lambda writing: writing.give_back(["e2", "e3"], failed=False))
-    waiting = [(one.event.event_id, one.state, one.turn_id, one.failed) for one in Store(path).waiting()]
+    waiting = [
+        (one.event.event_id, one.state, one.turn_id, one.failed) for one in HarnessStore(path).waiting()
+    ]
     assert waiting == [("e1", "waiting", "e1.1", 1), ("e2", "waiting", "e1.1", 0)]
 
 
 def test_a_day_s_spending_is_summed(store):
     turn = ModelTurn("e1.1", (read_delivered(delivery("e1")),))
-    store.write(lambda writing: writing.spent(Spent(turn, Usage(100, 20, 30), 0.25, 10, "done"), NOW))
+    store.write(lambda writing: writing.spent(Spent(turn, TokenUsage(100, 20, 30), 0.25, 10, "done"), NOW))
     later = ModelTurn("e1.2", turn.events)
-    store.write(lambda writing: writing.spent(Spent(later, Usage(1, 2, 0), None, 10, "done"), NOW))
+    store.write(lambda writing: writing.spent(Spent(later, TokenUsage(1, 2, 0), None, 10, "done"), NOW))
     spent = store.spent_on("2026-01-13")
     assert (spent.turns, spent.tokens_in, spent.tokens_out, spent.cost_usd) == (2, 101, 22, 0.25)
     assert store.spent_on("2026-01-14").turns == 0
@@ -117,7 +119,9 @@ def test_spending_is_told_by_day_conversation_and_model_from_a_day_on(store):
         [("main", "m1", 0.25, True, 0), ("main", "m1", 0.5, False, 0), ("main", "m2", None, False, 0),
          ("ops", "m1", 1.0, False, 1)]
     ):  # fmt: skip
-        spent = Spent(turn(number, conversation), Usage(100, 20, 30), cost, 10, "done", estimated=estimated)
+        spent = Spent(
+            turn(number, conversation), TokenUsage(100, 20, 30), cost, 10, "done", estimated=estimated
+        )
         store.write(
             lambda writing, spent=spent, model=model, days=days: writing.spent(
                 spent, Moment(NOW + days * day), model
@@ -166,7 +170,7 @@ class FailingFile(apsw.VFSFile):
 @pytest.mark.spec("C2A-160")
 def test_a_full_disk_is_told_and_nothing_half_written_stays(path):
     vfs = Failing()
-    store = Store(path, vfs="failing")
+    store = HarnessStore(path, vfs="failing")
     kept(store, "e1")
     Failing.fail = True
     try:
@@ -183,7 +187,7 @@ def test_a_full_disk_is_told_and_nothing_half_written_stays(path):
 def test_a_file_that_is_no_database_is_not_touched(path):
     path.write_bytes(b"certainly not a database, but long enough to look like one" * 20)
     with pytest.raises(Corrupt):
-        Store(path)
+        HarnessStore(path)
 
 
 def test_an_audience_has_the_session_that_was_kept_for_it_last(store):

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 from tests.harness.drivers.rigs import named
 from tests.harness.strict_prompt import message_of
 from tests.model_server import Held, Hush, Say, Status, Use, says
@@ -129,7 +129,7 @@ async def test_a_budget_reached_in_mid_turn_ends_it_says_so_and_the_next_day_has
     never = Hush()
     costly = Tokens(input=90_000, output=20_000, cached=0)
     model.script(says("Let me look.", Use("chat_members"), tokens=costly), says(never, "Never said."))
-    async with home.agent("ada", driver_of(rig, home, model), budget=Budget(tokens=100_000)) as ada:
+    async with home.agent("ada", driver_of(rig, home, model), budget=DailyBudget(tokens=100_000)) as ada:
         question = await home.ask(ada, "@ada who is here?")
         await ada.told.until("turn_ended", asyncio.current_task())
         assert ada.told.of("turn_ended")[0]["failure"] == "over_budget"

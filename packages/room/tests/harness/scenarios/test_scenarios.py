@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from tacit.client import Hub
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 from tacit.harness.drivers.port import Price
 from tests.harness.drivers.rigs import named
 from tests.harness.strict_prompt import message_of, read
@@ -170,7 +170,7 @@ async def test_somebody_else_s_stop_ends_nobody_s_job(rig, home, model):
 async def test_a_budget_that_is_reached_stops_the_agent_until_the_next_day_and_says_so(rig, home, model):
     model.script(Say("A first answer."), Say("Never said."))
     async with home.agent(
-        "ada", driver_of(rig, home, model), budget=Budget(cost_usd=0.000_001), price=Price(1.0, 1.0, 1.0)
+        "ada", driver_of(rig, home, model), budget=DailyBudget(cost_usd=0.000_001), price=Price(1.0, 1.0, 1.0)
     ) as harness:
         await home.say("@ada a first question?")
         await harness.told.until("budget", asyncio.current_task())

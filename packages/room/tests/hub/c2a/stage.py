@@ -18,7 +18,7 @@ from tacit.c2a.notifications import Cancelled
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Habits
 from tacit.hub.server import Server
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import WAIT, Room, Socket, config
 from tests.ledger.world import HandClock, SeededEntropy
 
@@ -265,7 +265,7 @@ async def staged(
 ) -> AsyncIterator[Stage]:
     """A hub on a folder with a hand-moved clock, from start to graceful stop."""
     moved = clock or HandClock()
-    server = Server(config(folder, **given), Options(clock=moved, entropy=entropy or SeededEntropy()))
+    server = Server(config(folder, **given), StoreOptions(clock=moved, entropy=entropy or SeededEntropy()))
     await server.start()
     try:
         async with aiohttp.ClientSession(

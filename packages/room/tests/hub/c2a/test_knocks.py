@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tacit.attention import Agent, Roster, decide
+from tacit.attention import Roster, RosterAgent, decide
 from tacit.attention.decide.delivery import delivered
 from tacit.attention.decide.knock import TOPICS
 from tacit.attention.read.context import ConversationState
@@ -17,7 +17,7 @@ from tacit.c2a.messages import encode
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind, Mode
 from tacit.ledger.envelope import Event
 
-ROSTER = Roster.of([Agent(name, roles=frozenset({"ops"})) for name in ("ann", "ben", "cyd")])
+ROSTER = Roster.of([RosterAgent(name, roles=frozenset({"ops"})) for name in ("ann", "ben", "cyd")])
 LABELS = (
     "",
     "site",

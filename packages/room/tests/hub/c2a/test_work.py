@@ -16,7 +16,7 @@ from tacit.c2a.notifications import Status, Work, members, method_of
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Delivery, Habits
 from tacit.client import Hub as Client
-from tacit.hub.nodes.codec import Here
+from tacit.hub.nodes.codec import NodePresence
 from tests.hub.c2a.stage import GREETING, Stage, refused, staged
 from tests.hub.c2a.test_kill import Killed
 from tests.hub.c2a.test_people import Receiver
@@ -487,7 +487,7 @@ async def test_a_sign_of_life_at_another_node_counts_from_when_it_may_have_been_
     host._gone.clear()
     lives = [life]
     host.elsewhere = lambda _group_id: [
-        Here("far", stage.group_id, {"ann": AgentStatus("busy")}, tuple(lives))
+        NodePresence("far", stage.group_id, {"ann": AgentStatus("busy")}, tuple(lives))
     ]
     host.elsewhere_late_by = 2_000_000
     for _ in range(10):

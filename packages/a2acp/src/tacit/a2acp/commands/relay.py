@@ -33,8 +33,8 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.base.shown_addresses import without_secret
 from tacit.relay import accounts
 from tacit.relay.io import registry
-from tacit.relay.io.server import RelayServer, Settings
-from tacit.relay.settings import Limits
+from tacit.relay.io.server import RelayServer, RelaySettings
+from tacit.relay.settings import RelayLimits
 from tacit.wire import address, frames
 from tacit.wire.encoding import b64, unb64
 
@@ -161,7 +161,7 @@ def _mail(address: str) -> str:
     return address
 
 
-def _settings(**options: Any) -> Settings:
+def _settings(**options: Any) -> RelaySettings:
     host, port = options["host"], options["port"]
     domain = options["domain"] or f"localhost:{port}"
     if not address.is_domain(domain):
@@ -175,13 +175,13 @@ def _settings(**options: Any) -> Settings:
             "no_tls", "give --tls-cert and --tls-key, or --public-url https://... of a proxy that has them"
         )
     scheme = "http" if plain or (options["public_url"] or "").startswith("http://") else "https"
-    return Settings(
+    return RelaySettings(
         data=options["data"],
         domain=domain,
         host=host,
         port=port,
         base_url=without_secret(options["public_url"] or "", "--public-url").rstrip("/"),
-        limits=Limits(
+        limits=RelayLimits(
             packets_per_minute=options["packets_per_minute"],
             burst=options["burst"],
             per_tag=options["per_tag"],
@@ -226,7 +226,7 @@ def _trust(authority: Path | None) -> ssl.SSLContext | None:
         raise Refused("bad_tls", "--trust is no certificate (PEM)") from None
 
 
-async def _run(server: RelayServer, settings: Settings, *, as_json: bool) -> None:
+async def _run(server: RelayServer, settings: RelaySettings, *, as_json: bool) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -254,7 +254,7 @@ def invite(place: RelayPlace, username: str, *, renew: bool, reset: bool, as_jso
     """Make a one-time code with which USERNAME's agent can register without a browser."""
     accounts.check_username(username)
     code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
-    expires = Moment(TimeService().now() + Limits().invite_valid)
+    expires = Moment(TimeService().now() + RelayLimits().invite_valid)
 
     def change(file: apsw.Connection) -> None:
         known = registry.account_of(file, username) is not None
@@ -339,7 +339,7 @@ def one_account(
             registry.end_sessions(file, account, now)
             done.append("sessions_ended")
         for kind in done:
-            registry.add_notice(file, account, frames.encode(frames.Notice(kind, rfc3339(now))))
+            registry.add_notice(file, account, frames.encode(frames.NoticeFrame(kind, rfc3339(now))))
 
     if revoke_passkey is not None or cancel_recovery or end_sessions:
         place.change(change)

@@ -104,7 +104,7 @@ class SealPasskeys:
 
     def asserted(self, response: Mapping[str, Any], challenge: bytes, known: tuple[bytes, bytes, int]) -> int:
         """The new counter."""
-        return self._passkeys.asserted(response, challenge, passkey.Credential(*known))
+        return self._passkeys.asserted(response, challenge, passkey.PasskeyCredential(*known))
 
 
 def relay_seed(data: Path, entropy: Entropy) -> bytes:

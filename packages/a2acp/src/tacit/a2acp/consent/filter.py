@@ -27,7 +27,7 @@ from tacit.a2acp.consent import aliases, onward
 from tacit.a2acp.consent.folding import UNSEEN, name, visible
 from tacit.a2acp.consent.scan import Scanner
 from tacit.a2acp.consent.shape import SHAPES, trimmed
-from tacit.a2acp.consent.walk import Held, Removed, Walk, weakest
+from tacit.a2acp.consent.walk import HeldValue, Removed, Walk, weakest
 from tacit.a2acp.packets.cleared import Cleared
 from tacit.a2acp.packets.schemas import check_out
 from tacit.base.errors import Refused
@@ -36,7 +36,7 @@ from tacit.base.strict_json import Malformed, canonical, parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tacit.a2acp.consent.tiers import Lists, Policy
+    from tacit.a2acp.consent.tiers import Policy, PolicyLookup
     from tacit.a2acp.packets.packet import Fields
     from tacit.base.moment import Moment
 
@@ -52,7 +52,7 @@ _PERMITTED: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PacketDraft:
     """A packet that somebody would like to send."""
 
     to: str
@@ -68,7 +68,7 @@ class Examined:
     """What may go of a draft, what its owner has to be asked, and the names of what never goes."""
 
     kept: Fields = field(repr=False)
-    held: tuple[Held, ...]
+    held: tuple[HeldValue, ...]
     withheld: tuple[str, ...]
 
 
@@ -94,7 +94,7 @@ def examine(
 
 
 def clear(
-    draft: Draft,
+    draft: PacketDraft,
     policy: Policy,
     approved: Mapping[str, str],
     asked: frozenset[str],
@@ -172,7 +172,7 @@ def _seen(value: object) -> object:
     return UNSEEN.sub("", value) if isinstance(value, str) else value
 
 
-def _without_reasons(body: Fields, packet_type: str, lists: Lists, asked: frozenset[str]) -> None:
+def _without_reasons(body: Fields, packet_type: str, lists: PolicyLookup, asked: frozenset[str]) -> None:
     """No hint, no reason (A2ACP-139, A2ACP-140, A2ACP-148), and no refusal of what nobody asked for."""
     if "actual_reason" in body:
         body["actual_reason"] = None
@@ -211,7 +211,7 @@ def _declare(body: Fields, walk: Walk, asked: frozenset[str]) -> None:
     }
 
 
-def _sayable(removed: Removed, lists: Lists, asked: frozenset[str]) -> Iterable[str]:
+def _sayable(removed: Removed, lists: PolicyLookup, asked: frozenset[str]) -> Iterable[str]:
     """The names under which a removed field may be called withheld.
 
     As the counterpart called it, where it asked. Else only in words of the shipped table: a name that a draft

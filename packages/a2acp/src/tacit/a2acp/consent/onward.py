@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tacit.a2acp.consent.folding import name
-from tacit.a2acp.consent.tiers import Lists, Override, Tier, ready
+from tacit.a2acp.consent.tiers import Override, PolicyLookup, Tier, ready
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def strictest(policy: Policy, coordinator: str, others: Iterable[str]) -> Policy
     others = tuple(others)
     if not policy.onward_fields or not others:
         return policy
-    lists = Lists(policy)
+    lists = PolicyLookup(policy)
     before = policy.overrides.get(coordinator, Override())
     promoted, restricted = before.promote_to_always_share, before.restrict_to_never_share
     for field in policy.onward_fields:
@@ -51,7 +51,7 @@ def strictest(policy: Policy, coordinator: str, others: Iterable[str]) -> Policy
 
 def changed(policy: Policy, field: str, *, on: bool) -> Policy:
     """The policy after the owner's word on whether a field may be passed on; secrets never are."""
-    lists = Lists(policy)
+    lists = PolicyLookup(policy)
     names = lists.chain(field)
     if on and lists.locked(names):
         raise Refused("never_released", "this field is shared with nobody", row="A2ACP-124")

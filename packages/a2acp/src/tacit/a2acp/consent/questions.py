@@ -52,7 +52,7 @@ class ConsentQuestion(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[ConsentField, ...]
 
 
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
+class OwnerAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What an owner said."""
 
     approved: dict[str, Any]
@@ -112,7 +112,7 @@ def apply_answer(
     decline: frozenset[str] = frozenset(),
     *,
     decline_all: bool = False,
-) -> Answered:
+) -> OwnerAnswer:
     """What an answer approves and declines (A2ACP-132).
 
     `share` gives a value for a field, or None for the one that is known. What is not named is declined.
@@ -128,7 +128,7 @@ def apply_answer(
         raise Refused("no_answer", "nothing was chosen", row="A2ACP-132")
     approved = {by_name[key].field: _value(by_name[key], value) for key, value in sharing.items()}
     declined = tuple(one.field for one in asked.fields if name(one.field) not in sharing)
-    return Answered(approved=approved, declined=declined)
+    return OwnerAnswer(approved=approved, declined=declined)
 
 
 def _value(asked: ConsentField, given: object | None) -> object:

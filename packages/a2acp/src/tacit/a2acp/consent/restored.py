@@ -12,10 +12,10 @@ from tacit.a2acp.packets.cleared import Cleared
 from tacit.base.errors import Corrupt
 
 if TYPE_CHECKING:
-    from tacit.a2acp.consent.filter import Draft
+    from tacit.a2acp.consent.filter import PacketDraft
 
 
-def restored(kept: Draft, *, named: str, hashed: str) -> Cleared:
+def restored(kept: PacketDraft, *, named: str, hashed: str) -> Cleared:
     """The packet again; `named` is the journal's keyed hash of it, `hashed` that of what was read."""
     if named != hashed:
         raise Corrupt(

@@ -89,7 +89,7 @@ _MOST_CHAINS: Final = 4096
 _BASE: Final = frozenset({*DEFAULT.always_share, *DEFAULT.ask_first, *DEFAULT.never_share})
 
 
-class Lists:
+class PolicyLookup:
     """A policy made ready for many questions: every name in it folded once."""
 
     def __init__(self, policy: Policy) -> None:
@@ -195,14 +195,14 @@ def _named(entries: Iterable[str]) -> frozenset[str]:
     return frozenset(name(entry) for entry in entries)
 
 
-_ready: list[Lists] = []
+_ready: list[PolicyLookup] = []
 """The last policy that was asked about, made ready: nearly every question is about the same one."""
 
 
-def ready(policy: Policy) -> Lists:
+def ready(policy: Policy) -> PolicyLookup:
     """A policy made ready, kept until another is asked about."""
     if not _ready or _ready[0].policy is not policy:
-        _ready[:] = [Lists(policy)]
+        _ready[:] = [PolicyLookup(policy)]
     return _ready[0]
 
 
@@ -226,20 +226,20 @@ def changed(
     Only entries of this very name are touched: where another one still decides, the change is refused rather
     than that one taken away with all else that it holds.
     """
-    lists = Lists(policy)
+    lists = PolicyLookup(policy)
     names = lists.chain(field)
     if to is not Tier.NEVER:
         _check_loosening(lists, names, confirmed=confirmed)
     after = (
         _for_all(policy, names[0], to) if counterpart is None else _for_one(policy, names[0], to, counterpart)
     )
-    now = Lists(after)
+    now = PolicyLookup(after)
     if (now.base(names) if counterpart is None else now.tier(names, counterpart)) is not to:
         raise Refused("other_entry_holds", "another entry of the permissions decides this", row="A2ACP-124")
     return after
 
 
-def _check_loosening(lists: Lists, names: tuple[str, ...], *, confirmed: bool) -> None:
+def _check_loosening(lists: PolicyLookup, names: tuple[str, ...], *, confirmed: bool) -> None:
     if lists.locked(names):
         raise Refused("never_released", "this field is shared with nobody", row="A2ACP-124")
     if lists.base(names) is Tier.NEVER and not confirmed:

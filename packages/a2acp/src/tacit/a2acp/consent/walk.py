@@ -45,7 +45,7 @@ _COARSE: Final = frozenset({aliases.GENERAL_AVAILABILITY, aliases.GENERAL_LOCATI
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldValue:
     """A value that may go once its owner says so."""
 
     field: str
@@ -97,7 +97,7 @@ class Walk:
                 at = name(field_name)
                 self._approved[at] = weakest((basis, self._approved.get(at, basis)))
         self._theirs = {bytes_of(one) for value in known for one in _within(value)}
-        self.held: list[Held] = []
+        self.held: list[HeldValue] = []
         self.removed: list[Removed] = []
         self.bases: dict[str, str] = {}
         """The fields that go, wherever they stand, with their bases; structural ones are not among them."""
@@ -219,7 +219,7 @@ class Walk:
         never = self.lists.tier(demand, self._counterpart) is Tier.NEVER
         self.removed.append(Removed((*names, *(one for one in demand if one not in names)), value, never))
         if not never:
-            self.held.append(Held(demand[0], path, value))
+            self.held.append(HeldValue(demand[0], path, value))
 
     def _flexibility(self, fields: dict[str, object], path: str) -> object:
         kept: dict[str, object] = {}

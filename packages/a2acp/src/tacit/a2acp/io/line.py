@@ -136,7 +136,7 @@ class Line:
                 row="A2ACP-072", details={"fields": names},
             )  # fmt: skip
         identifier = packet.identifier("pkt_", self._entropy.draw(17))
-        draft = consent.Draft(who, packet_type, thread_id, identifier, self._clock.now(), body)
+        draft = consent.PacketDraft(who, packet_type, thread_id, identifier, self._clock.now(), body)
         cleared = consent.clear(draft, policy, approved, frozenset(), Scanner([]), members=members)
         sent = self._post.outbox.post(cleared)
         if self._connection is not None:

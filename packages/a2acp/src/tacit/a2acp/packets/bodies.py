@@ -25,11 +25,11 @@ from tacit.a2acp.packets.shapes import (
     Anything,
     ListOf,
     MapOf,
-    Member,
+    NeededWith,
     OneOf,
-    Record,
+    RecordMember,
+    RecordShape,
     Text,
-    When,
     Whole,
     Word,
 )
@@ -247,27 +247,31 @@ class Space(Part, frozen=True, kw_only=True, omit_defaults=True):
     conflict_resolution: Annotated[str, Word((words.LAST_WRITE_WINS,), exact=True)]
 
 
-CONTEXT_SENT: Final = Record(
+CONTEXT_SENT: Final = RecordShape(
     (
-        Member("flexibility", MapOf(Word(words.FLEXIBILITIES)), needed=False, row="A2ACP-041"),
-        Member(
+        RecordMember("flexibility", MapOf(Word(words.FLEXIBILITIES)), needed=False, row="A2ACP-041"),
+        RecordMember(
             "conflict",
-            Record(
+            RecordShape(
                 (
-                    Member("type", Word(words.CONFLICT_TYPES)),
-                    Member("field", Text(blank=False)),
-                    Member("agent_a_values", ListOf(Anything())),
-                    Member("agent_b_values", ListOf(Anything())),
-                    Member("attempted_resolution", Text()),
+                    RecordMember("type", Word(words.CONFLICT_TYPES)),
+                    RecordMember("field", Text(blank=False)),
+                    RecordMember("agent_a_values", ListOf(Anything())),
+                    RecordMember("agent_b_values", ListOf(Anything())),
+                    RecordMember("attempted_resolution", Text()),
                 ),
                 open=True,
             ),
             needed=False,
             row="A2ACP-097",
         ),
-        Member(
+        RecordMember(
             "proposed_alternatives",
-            ListOf(Record((Member("option", Text(blank=False)), Member("rationale", Text())), open=True)),
+            ListOf(
+                RecordShape(
+                    (RecordMember("option", Text(blank=False)), RecordMember("rationale", Text())), open=True
+                )
+            ),
             needed=False,
             row="A2ACP-097",
         ),
@@ -277,7 +281,9 @@ CONTEXT_SENT: Final = Record(
 """What we write of the negotiation among a person's fields, which are any JSON."""
 
 SentContext: TypeAlias = Annotated[JsonObject, Asked(sent_shape=CONTEXT_SENT)]
-FormatHints: TypeAlias = Annotated[JsonObject, Record(tuple(Member(name, Text()) for name in FORMAT_HINTS))]
+FormatHints: TypeAlias = Annotated[
+    JsonObject, RecordShape(tuple(RecordMember(name, Text()) for name in FORMAT_HINTS))
+]
 Needs: TypeAlias = Annotated[tuple[Need, ...], Many(most=MOST_NEEDS)]
 
 
@@ -310,7 +316,7 @@ class Body(Opening, frozen=True, kw_only=True, omit_defaults=True):
 
     TYPE: ClassVar[str] = ""
     ROW: ClassVar[str] = ""
-    RULES: ClassVar[tuple[OneOf | When, ...]] = ()
+    RULES: ClassVar[tuple[OneOf | NeededWith, ...]] = ()
 
     needs: Annotated[Needs, Asked("A2ACP-035")] | None = None
     context: Annotated[JsonObject, Asked("A2ACP-034", sent_shape=CONTEXT_SENT)] | None = None
@@ -403,9 +409,9 @@ class ResolutionResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
     ROW: ClassVar = "A2ACP-052"
     RULES: ClassVar = (
         # Which proposal was declined hardly matters; what was agreed to must be certain.
-        When("status", words.CONFIRMED, ("in_reply_to",), row="A2ACP-053"),
-        When("status", words.COUNTER, ("change_request",), row="A2ACP-053"),
-        When("status", words.DECLINED, ("reason_class",), sent=True, row="A2ACP-052"),
+        NeededWith("status", words.CONFIRMED, ("in_reply_to",), row="A2ACP-053"),
+        NeededWith("status", words.COUNTER, ("change_request",), row="A2ACP-053"),
+        NeededWith("status", words.DECLINED, ("reason_class",), sent=True, row="A2ACP-052"),
     )
 
     status: Annotated[str, Word(words.RESOLUTION_STATUSES, words.resolution_status)]

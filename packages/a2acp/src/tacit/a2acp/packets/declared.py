@@ -19,8 +19,8 @@ from tacit.a2acp.packets.shapes import (
     Flag,
     ListOf,
     MapOf,
-    Member,
-    Record,
+    RecordMember,
+    RecordShape,
     Shape,
     Text,
     Whole,
@@ -28,7 +28,7 @@ from tacit.a2acp.packets.shapes import (
 )
 from tacit.base.strict_json import Json, JsonObject
 
-_SHAPES: Final = (Anything, Erased, Flag, Whole, Text, Word, ListOf, MapOf, Record)
+_SHAPES: Final = (Anything, Erased, Flag, Whole, Text, Word, ListOf, MapOf, RecordShape)
 _PLAIN: Final[dict[object, Shape]] = {
     str: Text(),
     bool: Flag(),
@@ -41,7 +41,7 @@ _PLAIN: Final[dict[object, Shape]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who must write a member, and what becomes of one that does not fit (see `Member`)."""
+    """Who must write a member, and what becomes of one that does not fit (see `RecordMember`)."""
 
     row: str = ""
     needed: bool = False
@@ -61,25 +61,25 @@ class Many:
     unique: bool = False
 
 
-def members_of(kind: type[msgspec.Struct]) -> tuple[Member, ...]:
+def members_of(kind: type[msgspec.Struct]) -> tuple[RecordMember, ...]:
     """The members that a struct itself declares, in its order, without those of its bases."""
     hints = get_type_hints(kind, include_extras=True)
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(_member(fields[name], hints[name]) for name in kind.__annotations__ if name in fields)
 
 
-def record_of(kind: type[msgspec.Struct]) -> Record:
+def record_of(kind: type[msgspec.Struct]) -> RecordShape:
     """A struct as the shape of an object."""
-    return Record(members_of(kind))
+    return RecordShape(members_of(kind))
 
 
-def _member(field: msgspec.structs.FieldInfo, hint: object) -> Member:
+def _member(field: msgspec.structs.FieldInfo, hint: object) -> RecordMember:
     kind, notes = _apart(hint)
     asked = next((note for note in reversed(notes) if isinstance(note, Asked)), Asked())
     shape = _shape(kind, notes)
     # A word that is read into what lacks it is there once a packet is read.
     is_filled = isinstance(shape, Word) and shape.filled
-    return Member(
+    return RecordMember(
         field.encode_name,
         shape,
         needed=asked.needed or (field.required and not is_filled),

@@ -18,11 +18,11 @@ from tacit.a2acp.packets.shapes import (
     Flag,
     ListOf,
     MapOf,
-    Member,
+    NeededWith,
     OneOf,
-    Record,
+    RecordMember,
+    RecordShape,
     Text,
-    When,
     Whole,
     Word,
     shape_of,
@@ -37,9 +37,9 @@ def json_schema(packet_type: str, *, sent: bool = False) -> dict[str, Any]:
     own = TYPES[packet_type].record(sent=sent)
     members = (*HEADER.members, *own.members)
     if sent:
-        members = (*members, Member("consolidated", Flag(), needed=False))
+        members = (*members, RecordMember("consolidated", Flag(), needed=False))
     mode = "sent" if sent else "received"
-    schema = shape_schema(Record(members, own.rules), sent=sent)
+    schema = shape_schema(RecordShape(members, own.rules), sent=sent)
     schema["properties"]["type"] = {"const": packet_type}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -70,7 +70,7 @@ def shape_schema(shape: Shape, *, sent: bool) -> dict[str, Any]:
         case MapOf():
             item = shape_schema(shape.item, sent=sent)
             return {"type": "object", **({"additionalProperties": item} if item else {})}
-        case Record():
+        case RecordShape():
             return _record(shape, sent=sent)
 
 
@@ -94,7 +94,7 @@ def _list(shape: ListOf, *, sent: bool) -> dict[str, Any]:
     return found
 
 
-def _record(shape: Record, *, sent: bool) -> dict[str, Any]:
+def _record(shape: RecordShape, *, sent: bool) -> dict[str, Any]:
     asked = [each.name for each in shape.members if each.needed or (sent and each.sent)]
     found: dict[str, Any] = {
         "type": "object",
@@ -107,7 +107,7 @@ def _record(shape: Record, *, sent: bool) -> dict[str, Any]:
     return {**found, **({"allOf": rules} if rules else {})}
 
 
-def _member(member: Member, *, sent: bool) -> dict[str, Any]:
+def _member(member: RecordMember, *, sent: bool) -> dict[str, Any]:
     if member.advisory and not sent:
         return {}
     found = shape_schema(shape_of(member, sent=sent), sent=sent)
@@ -118,10 +118,10 @@ def _present(*names: str) -> dict[str, Any]:
     return {"required": [*names], "properties": {name: {"not": {"type": "null"}} for name in names}}
 
 
-def _rule(rule: OneOf | When) -> dict[str, Any]:
+def _rule(rule: OneOf | NeededWith) -> dict[str, Any]:
     match rule:
         case OneOf():
             return {"anyOf": [_present(name) for name in rule.names]}
-        case When():
+        case NeededWith():
             asked = {"properties": {rule.name: {"const": rule.word}}, "required": [rule.name]}
             return {"if": asked, "then": _present(*rule.needs)}

@@ -26,11 +26,11 @@ from tacit.a2acp.packets.formats import read_duration
 from tacit.a2acp.packets.shapes import (
     Fields,
     MalformedPacket,
-    Member,
+    NeededWith,
     OneOf,
-    Record,
+    RecordMember,
+    RecordShape,
     Text,
-    When,
     Whole,
     cleaned,
     fault,
@@ -61,16 +61,16 @@ MOST_CHANGES: Final = bodies.MOST_CHANGES
 DEFAULT_TIMEOUT: Final = "PT24H"
 """How long a proposal waits for its confirmations where that cannot be read (A2ACP-155)."""
 
-HEADER: Final = Record(
+HEADER: Final = RecordShape(
     (
-        Member("protocol", Text(form=forms.PROTOCOL), row="A2ACP-026"),
-        Member("packet_id", Text(form=forms.PACKET_ID), row="A2ACP-027"),
-        Member("thread_id", Text(form=forms.THREAD_ID), row="A2ACP-027"),
-        Member("from", Text(form=forms.ADDRESS), row="A2ACP-025"),
-        Member("to", Text(form=forms.ADDRESS), row="A2ACP-025"),
-        Member("timestamp", Text(form=forms.TIMESTAMP), row="A2ACP-028"),
-        Member("type", Text(blank=False), row="A2ACP-025"),
-        Member("seq", Whole(), needed=False, row="A2ACP-030"),
+        RecordMember("protocol", Text(form=forms.PROTOCOL), row="A2ACP-026"),
+        RecordMember("packet_id", Text(form=forms.PACKET_ID), row="A2ACP-027"),
+        RecordMember("thread_id", Text(form=forms.THREAD_ID), row="A2ACP-027"),
+        RecordMember("from", Text(form=forms.ADDRESS), row="A2ACP-025"),
+        RecordMember("to", Text(form=forms.ADDRESS), row="A2ACP-025"),
+        RecordMember("timestamp", Text(form=forms.TIMESTAMP), row="A2ACP-028"),
+        RecordMember("type", Text(blank=False), row="A2ACP-025"),
+        RecordMember("seq", Whole(), needed=False, row="A2ACP-030"),
     ),
     open=True,
 )
@@ -87,14 +87,14 @@ class PacketType:
     """The members of a type beyond the header, and the row that asks for them."""
 
     row: str
-    members: tuple[Member, ...]
-    rules: tuple[OneOf | When, ...] = ()
+    members: tuple[RecordMember, ...]
+    rules: tuple[OneOf | NeededWith, ...] = ()
 
-    def record(self, *, sent: bool) -> Record:
+    def record(self, *, sent: bool) -> RecordShape:
         """The whole of it as it may be sent, or as it may come."""
         own = {member.name for member in self.members}
         more = OPENING if sent else (*OPENING, *(each for each in EVERYWHERE if each.name not in own))
-        return Record((*self.members, *more), self.rules)
+        return RecordShape((*self.members, *more), self.rules)
 
 
 def _declared(kind: type[bodies.Body]) -> PacketType:

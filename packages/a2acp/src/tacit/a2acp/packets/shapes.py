@@ -106,7 +106,7 @@ class MapOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class RecordMember:
     """A named part of a record."""
 
     name: str
@@ -131,7 +131,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class NeededWith:
     """With that word in a member, others are there; `sent`: asked of us alone."""
 
     name: str
@@ -142,15 +142,15 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordShape:
     """An object with members of its own; `open`: others may stand beside them in what we send."""
 
-    members: tuple[Member, ...]
-    rules: tuple[OneOf | When, ...] = ()
+    members: tuple[RecordMember, ...]
+    rules: tuple[OneOf | NeededWith, ...] = ()
     open: bool = False
 
 
-Shape = Anything | Erased | Flag | Whole | Text | Word | ListOf | MapOf | Record
+Shape = Anything | Erased | Flag | Whole | Text | Word | ListOf | MapOf | RecordShape
 
 
 def fault(shape: Shape, value: object, *, sent: bool, name: str = "the packet") -> Fault | None:
@@ -181,7 +181,7 @@ def fault(shape: Shape, value: object, *, sent: bool, name: str = "the packet") 
                 return Fault(f"{name} is an object")
             inside = cast("Fields", value).values() if not isinstance(shape.item, Anything) else ()
             return _first(shape.item, inside, sent=sent, name=f"a value of {name}")
-        case Record():
+        case RecordShape():
             return _record_fault(shape, value, sent=sent, name=name)
 
 
@@ -215,7 +215,7 @@ def _first(shape: Shape, values: object, *, sent: bool, name: str) -> Fault | No
     return next((one for one in found if one is not None), None)
 
 
-def _record_fault(shape: Record, value: object, *, sent: bool, name: str) -> Fault | None:
+def _record_fault(shape: RecordShape, value: object, *, sent: bool, name: str) -> Fault | None:
     if not isinstance(value, dict):
         return Fault(f"{name} is an object")
     fields = cast("Fields", value)
@@ -231,7 +231,7 @@ def _record_fault(shape: Record, value: object, *, sent: bool, name: str) -> Fau
     return None
 
 
-def _member_fault(member: Member, fields: Fields, *, sent: bool) -> Fault | None:
+def _member_fault(member: RecordMember, fields: Fields, *, sent: bool) -> Fault | None:
     value: object = fields.get(member.name, MISSING)
     if value is MISSING or (value is None and not sent and not member.needed):
         missing = member.needed or (sent and member.sent)
@@ -241,20 +241,20 @@ def _member_fault(member: Member, fields: Fields, *, sent: bool) -> Fault | None
     return fault(shape_of(member, sent=sent), value, sent=sent, name=member.name)
 
 
-def shape_of(member: Member, *, sent: bool) -> Shape:
+def shape_of(member: RecordMember, *, sent: bool) -> Shape:
     """What a member must be, sent or received."""
     return member.sent_shape if sent and member.sent_shape is not None else member.shape
 
 
-def _asked(rule: OneOf | When) -> tuple[str, ...]:
+def _asked(rule: OneOf | NeededWith) -> tuple[str, ...]:
     return rule.names if isinstance(rule, OneOf) else rule.needs
 
 
-def _follows(rule: OneOf | When, fields: Mapping[str, object], *, sent: bool) -> bool:
+def _follows(rule: OneOf | NeededWith, fields: Mapping[str, object], *, sent: bool) -> bool:
     match rule:
         case OneOf():
             return any(fields.get(name) is not None for name in rule.names)
-        case When():
+        case NeededWith():
             asked = fields.get(rule.name) == rule.word and (sent or not rule.sent)
             return not asked or all(fields.get(name) is not None for name in rule.needs)
 
@@ -268,13 +268,13 @@ def cleaned(shape: Shape, value: object) -> object:
             return shape.read(value) if shape.read is not None else value
         case ListOf() if isinstance(value, list):
             return [cleaned(shape.item, one) for one in cast("list[object]", value)]
-        case Record() if isinstance(value, dict):
+        case RecordShape() if isinstance(value, dict):
             return _cleaned_record(shape, cast("Fields", value))
         case _:
             return value
 
 
-def _cleaned_record(shape: Record, fields: Fields) -> Fields:
+def _cleaned_record(shape: RecordShape, fields: Fields) -> Fields:
     found = dict(fields)
     for member in shape.members:
         value: object = fields.get(member.name)

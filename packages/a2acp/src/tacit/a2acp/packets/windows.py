@@ -46,7 +46,7 @@ _INTRODUCED: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadSpans:
     """What could be read of a value, and what has to be asked about it."""
 
     spans: tuple[Span, ...] = ()
@@ -68,7 +68,7 @@ class _Stretch(NamedTuple):
     until: date | None = None
 
 
-class _Sender(NamedTuple):
+class _WindowAuthor(NamedTuple):
     """What is known of whoever wrote the value."""
 
     zone: tzinfo | None
@@ -76,13 +76,13 @@ class _Sender(NamedTuple):
     now: Moment
 
 
-def read_windows(value: object, *, timezone: str | None, proposed_date: str | None, now: Moment) -> Reading:
+def read_windows(value: object, *, timezone: str | None, proposed_date: str | None, now: Moment) -> ReadSpans:
     """The stretches of time in a `time_windows`, in their order."""
     entries = cast("list[object]", value) if isinstance(value, list) else [value]
     spans: list[Span] = []
     unclear: list[str] = []
     for entry in entries[:MOST]:
-        sender = _Sender(zone(_member(entry, "timezone") or timezone), None, now)
+        sender = _WindowAuthor(zone(_member(entry, "timezone") or timezone), None, now)
         here = _today(sender, None)
         found = _read(_text(entry), sender._replace(proposed=dates.read_date(proposed_date, since=here)))
         if isinstance(found, Span):
@@ -91,10 +91,12 @@ def read_windows(value: object, *, timezone: str | None, proposed_date: str | No
             unclear.append(found)
     if len(entries) > MOST:
         unclear.append(f"only the first {MOST} windows were read")
-    return Reading(tuple(spans), tuple(dict.fromkeys(unclear)))
+    return ReadSpans(tuple(spans), tuple(dict.fromkeys(unclear)))
 
 
-def read_slot(details: dict[str, Any], *, timezone: str | None, minutes: int | None, now: Moment) -> Reading:
+def read_slot(
+    details: dict[str, Any], *, timezone: str | None, minutes: int | None, now: Moment
+) -> ReadSpans:
     """The one stretch that a proposal's `details` name: `date`, `time`, and `duration` where it has no end.
 
     `minutes` is how long it lasts when the details do not say.
@@ -103,11 +105,11 @@ def read_slot(details: dict[str, Any], *, timezone: str | None, minutes: int | N
     if isinstance(when, str) and len(when) <= LONGEST and _clock(when.strip()) is not None:
         lasts = read_duration(details.get("duration")) or minutes
         if lasts is None:
-            return Reading(unclear=(_said(when, "the time has no end, and no duration was named"),))
+            return ReadSpans(unclear=(_said(when, "the time has no end, and no duration was named"),))
         when = f"{when.strip()}/{write_duration(lasts)}"
     slot = {"date": details.get("date"), "time": when, "timezone": details.get("timezone")}
     if not isinstance(when, str) or not isinstance(slot["date"], str):
-        return Reading(unclear=("the proposal has no date and time",))
+        return ReadSpans(unclear=("the proposal has no date and time",))
     return read_windows(slot, timezone=timezone, proposed_date=None, now=now)
 
 
@@ -129,7 +131,7 @@ def _text(entry: object) -> str:
     return f"{day} {when}".strip() if when else ""
 
 
-def _read(text: str, sender: _Sender) -> Span | str:
+def _read(text: str, sender: _WindowAuthor) -> Span | str:
     if not text or len(text) > LONGEST:
         return _said(text, _NO_FORM)
     found = _interval(text, sender)
@@ -143,7 +145,7 @@ def _said(text: str, problem: str) -> str:
     return f'"{shown}": {problem}' if shown else problem
 
 
-def _interval(text: str, sender: _Sender) -> Span | str | None:
+def _interval(text: str, sender: _WindowAuthor) -> Span | str | None:
     """`2026-03-27T18:00+00:00/2026-03-27T21:00+00:00`, each end with its date; None when it is none."""
     for left, right in _halves(text):
         start, end = _dated(left), _dated(right)
@@ -162,7 +164,7 @@ def _dated(text: str) -> tuple[date, _Clock] | None:
     return (day, clock) if isinstance(day, date) and clock is not None else None
 
 
-def _on_a_day(text: str, sender: _Sender) -> Span | str:
+def _on_a_day(text: str, sender: _WindowAuthor) -> Span | str:
     """A day, or none where one is proposed, and a range of times."""
     found = dates.leading(text)
     mention, rest = found if found is not None else (None, text)
@@ -180,7 +182,7 @@ def _on_a_day(text: str, sender: _Sender) -> Span | str:
     return _on_a_weekday(mention.weekday or 0, stretch, here, sender)
 
 
-def _on_a_weekday(weekday: int, stretch: _Stretch, here: date, sender: _Sender) -> Span | str:
+def _on_a_weekday(weekday: int, stretch: _Stretch, here: date, sender: _WindowAuthor) -> Span | str:
     """The proposed day if it is such a one, else the next that is not over."""
     if isinstance(sender.proposed, date) and sender.proposed.weekday() == weekday:
         return _span(sender.proposed, stretch, sender)
@@ -191,7 +193,7 @@ def _on_a_weekday(weekday: int, stretch: _Stretch, here: date, sender: _Sender) 
     return found
 
 
-def _today(sender: _Sender, offset: int | None) -> date:
+def _today(sender: _WindowAuthor, offset: int | None) -> date:
     fixed = timezone(timedelta(minutes=offset)) if offset is not None else None
     return local(sender.now, fixed or sender.zone or UTC).date()
 
@@ -235,7 +237,7 @@ def _clock(text: str) -> _Clock | None:
     return _Clock(hour * 60 + minute, offset)
 
 
-def _span(day: date, stretch: _Stretch, sender: _Sender) -> Span | str:
+def _span(day: date, stretch: _Stretch, sender: _WindowAuthor) -> Span | str:
     start, end = stretch.start, stretch.end
     first, last = start.offset, end.offset if isinstance(end, _Clock) else None
     # One offset that was written holds for the range.
@@ -257,7 +259,7 @@ def _span(day: date, stretch: _Stretch, sender: _Sender) -> Span | str:
     return Span(begins, ends) if ends > begins else "it ends before it begins"
 
 
-def _moment(day: date, minutes: int, offset: int | None, sender: _Sender) -> Moment | str:
+def _moment(day: date, minutes: int, offset: int | None, sender: _WindowAuthor) -> Moment | str:
     there = datetime.combine(day, time()) + timedelta(minutes=minutes)
     if offset is not None:
         return moment_of(there.replace(tzinfo=timezone(timedelta(minutes=offset))))

@@ -55,7 +55,7 @@ FAULTS = frozenset({Drop.BAD_ENVELOPE, Drop.HEADER, Drop.MALFORMED, Drop.OUTSIDE
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedEnvelope:
     """An envelope whose signature holds: its packet's id, and what names these very bytes."""
 
     packet_id: str
@@ -68,21 +68,21 @@ class Dropped:
 
     why: Drop
     sender: str | None = None
-    signed: Signed | None = None
+    signed: SignedEnvelope | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ReceivedPacket:
     """A packet to hand on, and the sessions after it."""
 
     envelope: Envelope
     packet: packet.Packet
     opened: Opened
-    signed: Signed
+    signed: SignedEnvelope
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedReceipt:
     """A receipt: a word about a packet, and none itself."""
 
     envelope: Envelope
@@ -139,7 +139,7 @@ def receive(
     knowledge: Knowledge,
     entropy: Entropy,
     times: tuple[Moment, Moment],
-) -> Taken | Heard | Dropped:
+) -> ReceivedPacket | ReceivedReceipt | Dropped:
     """What becomes of a packet frame; `times` are the earliest and the latest that it may be now."""
     try:
         outer = envelope.read(raw)
@@ -163,7 +163,7 @@ def receive(
         return Dropped(Drop.KEY_CHANGED, sender)
     if not primitives.verify(pin.keys.signing, envelope.signed_bytes(raw), unb64(sig) or b""):
         return Dropped(Drop.BAD_SIGNATURE, sender)
-    signed = Signed(outer.packet_id, digest)
+    signed = SignedEnvelope(outer.packet_id, digest)
     created = envelope.timestamp_of(outer.timestamp)
     if created is None or not replay.within_window(created, *times):
         # A packet that came before is a repeat, however long ago; any other is asked for under a date that
@@ -175,8 +175,8 @@ def receive(
 
 
 def _unseal(
-    outer: Envelope, pin: Pin, signed: Signed, *, me: Identity, knowledge: Knowledge, entropy: Entropy
-) -> Taken | Heard | Drop:
+    outer: Envelope, pin: Pin, signed: SignedEnvelope, *, me: Identity, knowledge: Knowledge, entropy: Entropy
+) -> ReceivedPacket | ReceivedReceipt | Drop:
     sender = outer.sender
     binding = session.Binding(
         sender, outer.recipient, outer.packet_id, envelope.associated_data(envelope.header_of(outer))
@@ -198,7 +198,7 @@ def _unseal(
         return Drop.SEALED
     try:
         if opened.receipt:
-            return Heard(outer, receipt.read(opened.payload))
+            return ReceivedReceipt(outer, receipt.read(opened.payload))
         inner = packet.read(opened.payload)
     except packet.MalformedPacket:
         return Drop.MALFORMED
@@ -207,7 +207,7 @@ def _unseal(
     # Last, as only an opened packet tells its thread: the relay sees a tag that means nothing to it.
     if not knowledge.participant(inner.thread_id, sender):
         return Drop.OUTSIDER
-    return Taken(outer, inner, opened, signed)
+    return ReceivedPacket(outer, inner, opened, signed)
 
 
 def _ourselves(me: Identity, knowledge: Knowledge) -> Iterator[Identity]:

@@ -23,7 +23,7 @@ WINDOW: Final = 24 * 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Reputation:
+class SenderReputation:
     """One sender's record."""
 
     score: int = START
@@ -37,7 +37,7 @@ class Reputation:
         return self.score < LOW
 
 
-def after_fault(reputation: Reputation, now: Moment, *, auto_block: bool = False) -> Reputation:
+def after_fault(reputation: SenderReputation, now: Moment, *, auto_block: bool = False) -> SenderReputation:
     """A malformed packet or a broken limit: five points, and a flag at the fifth within a day."""
     recent = (*(at for at in reputation.faults if now - at < WINDOW), now)[-AUTO_BLOCK_AT:]
     return replace(
@@ -49,6 +49,6 @@ def after_fault(reputation: Reputation, now: Moment, *, auto_block: bool = False
     )
 
 
-def after_thread(reputation: Reputation) -> Reputation:
+def after_thread(reputation: SenderReputation) -> SenderReputation:
     """A valid thread: one point."""
     return replace(reputation, score=min(100, reputation.score + 1))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class KeyOffer:
     """A contact's statement that holds, and what its record proves of the way to it."""
 
     statement: Statement
@@ -46,7 +46,7 @@ class _Step:
         return primitives.verify(key, signed, unb64(self.signed.rotation_sig or "") or b"")
 
 
-def read_offer(peer: str, record: KeyRecord, pin: Pin | None) -> Offer:
+def read_offer(peer: str, record: KeyRecord, pin: Pin | None) -> KeyOffer:
     """What a relay hands out for `peer`, checked against the pin; `PeerFault` when it does not hold."""
     present = _held(peer, record)
     if present is None:
@@ -54,7 +54,7 @@ def read_offer(peer: str, record: KeyRecord, pin: Pin | None) -> Offer:
     if not primitives.is_sound_agreement_key(present.keys.agreement):
         raise PeerFault("the relay handed out an agreement key of small order")
     if pin is None:
-        return Offer(present.statement, present.keys)
+        return KeyOffer(present.statement, present.keys)
     same = present.keys.signing == pin.keys.signing
     way = [present] if same else _way(peer, record, present)
     ours = [index for index, step in enumerate(way) if step.handed_over_by(pin.keys.signing)]
@@ -63,9 +63,9 @@ def read_offer(peer: str, record: KeyRecord, pin: Pin | None) -> Offer:
         # that is not proven is put before a person, whatever its number.
         raise PeerFault("the relay handed out a key record whose serial leaps")
     if same:
-        return Offer(present.statement, present.keys)
+        return KeyOffer(present.statement, present.keys)
     walked = way[ours[-1] :] if ours else way
-    return Offer(
+    return KeyOffer(
         present.statement,
         present.keys,
         rotation_proven=bool(ours),

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.a2acp.threads.states import NEGOTIABLE, TERMINAL, TRANSITIONS, Cause, State, after
-from tacit.a2acp.threads.turns import Turns
+from tacit.a2acp.threads.turns import ThreadTurns
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["NEGOTIABLE", "TERMINAL", "TRANSITIONS", "Cause", "Lifecycle", "State", "Turns", "after"]
+__all__ = ["NEGOTIABLE", "TERMINAL", "TRANSITIONS", "Cause", "Lifecycle", "State", "ThreadTurns", "after"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Lifecycle:
     """Where one thread stands, and whose turn it was."""
 
     state: State = State.INITIATED
-    turns: Turns = Turns()
+    turns: ThreadTurns = ThreadTurns()
 
     @property
     def is_open(self) -> bool:

@@ -14,7 +14,7 @@ COUNTED: Final = frozenset({"context", "context_request", "context_response", "i
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class ThreadTurns:
     """The turns of a thread between two sides."""
 
     count: int = 0
@@ -23,7 +23,7 @@ class Turns:
     granted: int = MOST_ROUNDS
     """Round trips that this side's owner allows."""
 
-    def after(self, side: str, packet_type: str) -> Turns:
+    def after(self, side: str, packet_type: str) -> ThreadTurns:
         """The same with a packet of one side, sent or received."""
         if packet_type not in COUNTED or side == self.last:
             return self

@@ -57,7 +57,7 @@ class AccountHttp:
 
     async def _tell(self, session: AccountSession, kind: str, now: Moment) -> None:
         spoken = str(Address(session.username, self._mailboxes.domain))
-        await self._mailboxes.tell(spoken, frames.Notice(kind, rfc3339(now)))
+        await self._mailboxes.tell(spoken, frames.NoticeFrame(kind, rfc3339(now)))
 
     async def show(self, request: web.Request) -> web.Response:
         """Passkeys, sessions and a recovery that runs, of this account alone."""

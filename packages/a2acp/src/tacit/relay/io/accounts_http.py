@@ -19,11 +19,11 @@ from tacit.base.callers import bounds_of
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
 from tacit.relay import accounts, registration
-from tacit.relay.accounts import Pending
+from tacit.relay.accounts import PendingRegistration
 from tacit.relay.io import registry
 from tacit.relay.io.account_http import AccountHttp
 from tacit.relay.io.account_sessions import AccountSessions
-from tacit.relay.io.budgets import Allowance
+from tacit.relay.io.budgets import DailyAllowance
 from tacit.relay.io.replies import json_body, json_reply, text_field
 from tacit.relay.packet_checks import RateLimited
 from tacit.relay.rate import PerMinute
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.relay.io.mailboxes import Mailboxes
-    from tacit.relay.ports import Mailer, Passkeys
+    from tacit.relay.ports import Mailer, PasskeyCeremonies
     from tacit.wire.records import Statement
 
 # Far below what an agent accepts of a directory.
@@ -49,15 +49,21 @@ class Accounts:
     """The account endpoints of one relay."""
 
     def __init__(
-        self, mailboxes: Mailboxes, passkeys: Passkeys, mailer: Mailer, *, pepper: bytes, secure_cookie: bool
+        self,
+        mailboxes: Mailboxes,
+        passkeys: PasskeyCeremonies,
+        mailer: Mailer,
+        *,
+        pepper: bytes,
+        secure_cookie: bool,
     ) -> None:
         self._mailboxes = mailboxes
         self._passkeys = passkeys
         self._mailer = mailer
         self._pepper = pepper
-        self._pending: ShortLived[Pending] = ShortLived()
+        self._pending: ShortLived[PendingRegistration] = ShortLived()
         self._sessions = AccountSessions(mailboxes, secure_cookie=secure_cookie)
-        self._logins: ShortLived[Pending] = ShortLived()
+        self._logins: ShortLived[PendingRegistration] = ShortLived()
         self._rates = PerMinute(per_minute=20, burst=40)
 
     def routes(self) -> list[web.RouteDef]:
@@ -101,26 +107,26 @@ class Accounts:
         expires = _later(now, self._mailboxes.limits.email_code_valid)
         mailbox = accounts.email_hash(self._pepper, email)
         await self._spend(self._registration_allowances(request.remote, mailbox), now)
-        pending = Pending(username, mailbox, accounts.code_hash(code), expires, 0)
+        pending = PendingRegistration(username, mailbox, accounts.code_hash(code), expires, 0)
         token = self._token()
         self._pending.put(token, pending, self._mailboxes.sources_of(request.remote), now)
         await self._mailer.send(email, "Your relay code", f"Your code is {code}. It is valid for 15 minutes.")
         return json_reply({"registration": token}, 202)
 
-    def _registration_allowances(self, remote: str | None, mailbox: bytes) -> list[Allowance]:
+    def _registration_allowances(self, remote: str | None, mailbox: bytes) -> list[DailyAllowance]:
         """How many registrations a source may begin in a day, and how many codes go to one mailbox."""
         limits, bounds = self._mailboxes.limits, bounds_of(remote)
         return [
             *(
-                Allowance(f"registrations\n{bound.key}", int(limits.registrations_a_day * bound.share))
+                DailyAllowance(f"registrations\n{bound.key}", int(limits.registrations_a_day * bound.share))
                 for bound in bounds
             ),
-            Allowance(f"codes\n{mailbox.hex()}", limits.codes_to_a_mailbox_a_day),
+            DailyAllowance(f"codes\n{mailbox.hex()}", limits.codes_to_a_mailbox_a_day),
             # So that it takes more than one to keep somebody from registering.
-            Allowance(f"codes\n{mailbox.hex()}\n{bounds[0].key}", limits.codes_to_a_mailbox_a_day // 4),
+            DailyAllowance(f"codes\n{mailbox.hex()}\n{bounds[0].key}", limits.codes_to_a_mailbox_a_day // 4),
         ]
 
-    async def _spend(self, allowances: list[Allowance], now: Moment) -> None:
+    async def _spend(self, allowances: list[DailyAllowance], now: Moment) -> None:
         """Count one more of each, or `RateLimited`; whoever is refused causes no write."""
         budgets, store = self._mailboxes.budgets, self._mailboxes.store
         if wait := budgets.wait(store.reader, allowances, now):
@@ -171,7 +177,7 @@ class Accounts:
         """A challenge for any passkey of this site; it names nobody."""
         now = self._slow_down(request)
         token, challenge = self._token(), self._mailboxes.entropy.draw(32)
-        login = Pending(
+        login = PendingRegistration(
             "", b"", b"", _later(now, self._mailboxes.limits.email_code_valid), 0, challenge=challenge
         )
         self._logins.put(token, login, self._mailboxes.sources_of(request.remote), now)
@@ -199,7 +205,7 @@ class Accounts:
         session = self._sessions.of(request, now)
         token, challenge = self._token(), self._mailboxes.entropy.draw(32)
         expires = _later(now, self._mailboxes.limits.email_code_valid)
-        pending = Pending(session.username, b"", b"", expires, 0, challenge=challenge)
+        pending = PendingRegistration(session.username, b"", b"", expires, 0, challenge=challenge)
         self._logins.put(token, pending, self._mailboxes.sources_of(request.remote), now)
         options = self._passkeys.creation_options(
             username=str(Address(session.username, self._mailboxes.domain)),
@@ -226,7 +232,7 @@ class Accounts:
             lambda file: registry.add_passkey(file, session.account, credential, now)
         )
         spoken = str(Address(session.username, self._mailboxes.domain))
-        await self._mailboxes.tell(spoken, frames.Notice("passkey_added", rfc3339(now)))
+        await self._mailboxes.tell(spoken, frames.NoticeFrame("passkey_added", rfc3339(now)))
         return json_reply({"address": spoken}, 201)
 
     # Agents.
@@ -318,7 +324,9 @@ class Accounts:
         known = registry.account_of(self._mailboxes.store.reader, username)
         mailbox = accounts.email_hash(self._pepper, email)
         if known is not None and known[1] == mailbox:
-            allowance = Allowance(f"recovery\n{mailbox.hex()}", self._mailboxes.limits.recovery_mails_a_day)
+            allowance = DailyAllowance(
+                f"recovery\n{mailbox.hex()}", self._mailboxes.limits.recovery_mails_a_day
+            )
             with contextlib.suppress(RateLimited):
                 await self._spend([allowance], now)
                 await self._start_recovery(username, email, now)
@@ -353,7 +361,7 @@ class Accounts:
             # Nobody has this code: it must not stand in the way of the next one.
             await self._mailboxes.store.write(lambda file: registry.drop_code(file, code))
             raise
-        notice = frames.Notice("recovery_started", rfc3339(opens))
+        notice = frames.NoticeFrame("recovery_started", rfc3339(opens))
         await self._mailboxes.tell(str(Address(username, self._mailboxes.domain)), notice)
 
     async def finish_recovery(self, request: web.Request) -> web.Response:

@@ -28,7 +28,7 @@ class AgentSteps:
         # By account: key, steps, signature; what the file does not have yet.
         self._fresh: dict[int, tuple[bytes, int, str]] = {}
 
-    def told(self, account: int, key: bytes, frame: frames.Steps) -> bool:
+    def told(self, account: int, key: bytes, frame: frames.StepsFrame) -> bool:
         """Keep what an agent says, if it is further than before; False when it is nothing to keep."""
         if not 0 < frame.steps < _MOST or len(frame.sig) > _LONGEST_SIGNATURE:
             return False

@@ -33,7 +33,7 @@ _LEAST_WAIT: Final = 2 * MINUTE
 """An agent that is to wait for longer than a minute waits with this recipient's packets alone."""
 
 
-class Allowance(NamedTuple):
+class DailyAllowance(NamedTuple):
     """So much a day for whoever the key stands for."""
 
     key: str
@@ -47,12 +47,14 @@ class Budgets:
     def __init__(self, key: bytes) -> None:
         self._key = key
 
-    def wait(self, file: apsw.Connection, allowances: Sequence[Allowance], now: Moment, size: int = 0) -> int:
+    def wait(
+        self, file: apsw.Connection, allowances: Sequence[DailyAllowance], now: Moment, size: int = 0
+    ) -> int:
         """0 when each allowance has room for one more of this size, else the seconds until they have."""
         return max((self._wait(file, allowance, now, size) for allowance in allowances), default=0)
 
     def spend(
-        self, file: apsw.Connection, allowances: Sequence[Allowance], now: Moment, size: int = 0
+        self, file: apsw.Connection, allowances: Sequence[DailyAllowance], now: Moment, size: int = 0
     ) -> None:
         """Count one more in each allowance, or raise `RateLimited` and count nothing."""
         wait = self.wait(file, allowances, now, size)
@@ -67,7 +69,7 @@ class Budgets:
     def _digest(self, key: str) -> bytes:
         return hashlib.blake2b(key.encode(), key=self._key, digest_size=16, person=b"budgets").digest()
 
-    def _wait(self, file: apsw.Connection, allowance: Allowance, now: Moment, size: int) -> int:
+    def _wait(self, file: apsw.Connection, allowance: DailyAllowance, now: Moment, size: int) -> int:
         this_hour = int(now) // HOUR
         rows = file.execute(
             "SELECT hour, count, size FROM spent WHERE whose=? AND hour BETWEEN ? AND ? ORDER BY hour",

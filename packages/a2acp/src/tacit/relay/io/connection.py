@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
     from tacit.relay.io.store import Queued, RelayStore
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
 
 _PAGE: Final = 32
 _TOGETHER: Final = 32
@@ -40,7 +40,7 @@ def _nothing_holds(_message: bytes, _signature: bytes) -> bool:
     return False
 
 
-class Connection:
+class MailboxConnection:
     """A WebSocket and its place in the mailbox. Unauthenticated until `account` is set."""
 
     __slots__ = (
@@ -79,7 +79,7 @@ class Connection:
         ws: web.WebSocketResponse,
         transport: asyncio.WriteTransport,
         store: RelayStore,
-        limits: Limits,
+        limits: RelayLimits,
         *,
         sources: tuple[Bound, ...],
         clock: Clock,
@@ -228,7 +228,7 @@ class Connection:
     async def _step(self) -> bool:
         if self.accepted and not self.closing:
             ids, self.accepted = self.accepted, []
-            await self._ws.send_frame(frames.encode(frames.Accepted(ids)), WSMsgType.TEXT)
+            await self._ws.send_frame(frames.encode(frames.AcceptedFrame(ids)), WSMsgType.TEXT)
             return True
         if self._unsent:
             if len(self._unsent) > 1 and self._transport.get_write_buffer_size() == 0:

@@ -36,7 +36,7 @@ from tacit.relay.federation import (
     wait_after,
 )
 from tacit.relay.io import registry, store
-from tacit.relay.io.budgets import Allowance
+from tacit.relay.io.budgets import DailyAllowance
 from tacit.relay.io.replies import bounded
 from tacit.relay.packet_checks import RateLimited, retry_after
 from tacit.relay.rate import PerMinute
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.callers import Bound
-    from tacit.relay.io.connection import Connection
+    from tacit.relay.io.connection import MailboxConnection
     from tacit.relay.io.mailboxes import Mailboxes
     from tacit.relay.io.store import Outgoing
     from tacit.relay.quota import Overflow
@@ -74,7 +74,7 @@ class Carried(msgspec.Struct, frozen=True):
     sig: str
 
 
-class Delivery(msgspec.Struct, frozen=True):
+class DeliveryBody(msgspec.Struct, frozen=True):
     """The body of a signed request."""
 
     packets: list[Carried]
@@ -120,14 +120,18 @@ class Federation:
 
     # Outward.
 
-    def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
+    def accept(
+        self, connection: MailboxConnection, found: Envelope, sig: str, domain: str, now: Moment
+    ) -> None:
         """Store a packet for another relay, then tell its sender."""
         mailboxes = self._mailboxes
         listed = domain in mailboxes.policy.allowed
 
         def put(file: apsw.Connection) -> Overflow | None:
             if not listed and not store.waits_for(file, domain) and registry.peer_key(file, domain) is None:
-                allowance = Allowance(f"new relays\nof {found.sender}", mailboxes.limits.new_relays_a_day)
+                allowance = DailyAllowance(
+                    f"new relays\nof {found.sender}", mailboxes.limits.new_relays_a_day
+                )
                 mailboxes.budgets.spend(file, [allowance], now)
             position = mailboxes.store.next_position()
             return store.put_outgoing(file, position, found, sig, domain, now, mailboxes.limits)
@@ -135,7 +139,11 @@ class Federation:
         mailboxes.spawn(self._answer(connection, found, domain, mailboxes.store.write(put)))
 
     async def _answer(
-        self, connection: Connection, found: Envelope, domain: str, kept: asyncio.Future[Overflow | None]
+        self,
+        connection: MailboxConnection,
+        found: Envelope,
+        domain: str,
+        kept: asyncio.Future[Overflow | None],
     ) -> None:
         try:
             over = await kept
@@ -151,7 +159,9 @@ class Federation:
             self.wake(domain)
             return
         self._mailboxes.counts.overflows += 1
-        connection.say(frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id))
+        connection.say(
+            frames.QueueOverflowFrame(found.queue_tag, over.limit, found.recipient, found.packet_id)
+        )
 
     def start(self) -> None:
         """Go on with what waits, if it is this node that carries it."""
@@ -227,7 +237,9 @@ class Federation:
 
     async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[Pair, int]:
         card = await self.card(domain)
-        body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
+        body = msgspec.json.encode(
+            DeliveryBody([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting])
+        )
         url = deliver_url(card, self._scheme)
         headers = self._sign(domain, url, body)
         async with self._http.post(
@@ -255,11 +267,11 @@ class Federation:
                 mailboxes.counts.federated_out += 1
             elif outcome.code == OVERFLOW:
                 tag, limit = outcome.queue_tag or "", outcome.limit or 0
-                over = frames.QueueOverflow(tag, limit, one.recipient, one.packet_id)
+                over = frames.QueueOverflowFrame(tag, limit, one.recipient, one.packet_id)
                 await mailboxes.tell(one.sender, over)
             else:
                 code = outcome.code if outcome.code in codes.ERROR_CODES else codes.FEDERATION_FAILED
-                await mailboxes.tell(one.sender, frames.Error(code, one.packet_id))
+                await mailboxes.tell(one.sender, frames.ErrorFrame(code, one.packet_id))
         now = mailboxes.clock.now()
 
         def settle(file: apsw.Connection) -> None:
@@ -278,7 +290,7 @@ class Federation:
         positions = [one.position for one in dead]
         try:
             for one in dead:
-                await mailboxes.tell(one.sender, frames.Error(codes.FEDERATION_FAILED, one.packet_id))
+                await mailboxes.tell(one.sender, frames.ErrorFrame(codes.FEDERATION_FAILED, one.packet_id))
             if dead:
                 await mailboxes.store.write(lambda file: store.remove_outgoing(file, positions))
         except TacitError:
@@ -319,7 +331,7 @@ class Federation:
         if domain in mailboxes.policy.allowed or self._pinned(domain) is not None:
             return
         most, budgets = mailboxes.limits.new_relays_a_day, mailboxes.budgets
-        allowances = [Allowance(f"new relays\n{bound.key}", int(most * bound.share)) for bound in bounds]
+        allowances = [DailyAllowance(f"new relays\n{bound.key}", int(most * bound.share)) for bound in bounds]
         if wait := budgets.wait(mailboxes.store.reader, allowances, now):
             raise RateLimited(wait)
         await mailboxes.store.write(lambda file: budgets.spend(file, allowances, now))
@@ -448,7 +460,7 @@ class Federation:
         now = self._mailboxes.clock.now()
         domain = await self.speaker(url=url, headers=headers, body=body, bounds=bounds)
         try:
-            delivery = msgspec.json.decode(body, type=Delivery)
+            delivery = msgspec.json.decode(body, type=DeliveryBody)
         except UNREADABLE:
             raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
         late: _Late = {}
@@ -508,9 +520,9 @@ class Federation:
             answer = await self._mailboxes.take_from_relay(found, sig, now)
         except TacitError:
             return DeliveryResult(found.packet_id, codes.UNAVAILABLE, 5)
-        if isinstance(answer, frames.QueueOverflow):
+        if isinstance(answer, frames.QueueOverflowFrame):
             return DeliveryResult(found.packet_id, OVERFLOW, limit=answer.limit, queue_tag=answer.queue_tag)
-        if isinstance(answer, frames.Error):
+        if isinstance(answer, frames.ErrorFrame):
             return DeliveryResult(found.packet_id, answer.code, answer.retry_after)
         return DeliveryResult(found.packet_id, ACCEPTED)
 

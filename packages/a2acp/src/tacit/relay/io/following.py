@@ -16,7 +16,7 @@ from tacit.wire import frames
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tacit.relay.followed import Followed, RemovedElsewhere, StoredElsewhere
+    from tacit.relay.followed import BatchNews, RemovedElsewhere, StoredElsewhere
     from tacit.relay.io.mailboxes import Mailboxes
 
 _FEW_PREKEYS = 20
@@ -29,7 +29,7 @@ class Following:
         self._mailboxes = mailboxes
         self._wake = wake
 
-    def follow(self, followed: Followed) -> None:
+    def follow(self, followed: BatchNews) -> None:
         """Act on the news of one batch."""
         mailboxes = self._mailboxes
         if followed.operator:
@@ -72,7 +72,7 @@ class Following:
                 one.recipient, Queued(one.position, one.sender, one.tag, one.size, one.envelope, one.sig)
             )
 
-    def _say(self, followed: Followed) -> None:
+    def _say(self, followed: BatchNews) -> None:
         mailboxes, reader = self._mailboxes, self._mailboxes.store.reader
         for account, number, frame in followed.notices:
             connection = mailboxes.connected.get(account)
@@ -85,4 +85,4 @@ class Following:
             account = guest_store.account_of(reader, guest)
             connection = mailboxes.connected.get(account) if account is not None else None
             if connection is not None:
-                connection.say(frames.Notice(frames.GUEST_ANSWERED, rfc3339(mailboxes.clock.now())))
+                connection.say(frames.NoticeFrame(frames.GUEST_ANSWERED, rfc3339(mailboxes.clock.now())))

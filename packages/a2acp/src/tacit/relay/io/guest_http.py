@@ -29,7 +29,7 @@ from tacit.wire.encoding import UNREADABLE, b64, unb64
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.relay.io.mailboxes import Mailboxes
-    from tacit.relay.io.registry import Agent
+    from tacit.relay.io.registry import RegisteredAgent
 
 _FILES: Final = {"guest.js": "text/javascript", "guest.css": "text/css"}
 _READ_WITHIN: Final = 20.0
@@ -95,7 +95,7 @@ class GuestHttp:
             )
         return json_reply(standing)
 
-    async def _signer(self, command: guests.GuestCommand, now: Moment) -> Agent:
+    async def _signer(self, command: guests.GuestCommand, now: Moment) -> RegisteredAgent:
         mailboxes = self._mailboxes
         timely = abs(now - command.at) <= mailboxes.limits.guest_command_valid
         try:
@@ -133,7 +133,7 @@ class GuestHttp:
         )
         connection = self._mailboxes.connected.get(account)
         if new and connection is not None:
-            connection.say(frames.Notice(frames.GUEST_ANSWERED, rfc3339(now)))
+            connection.say(frames.NoticeFrame(frames.GUEST_ANSWERED, rfc3339(now)))
         return json_reply({"left": left})
 
     async def _submission(self, request: web.Request) -> dict[str, str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import ConfirmedTime, Moment
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
 
 
 def open_link(
@@ -36,7 +36,7 @@ def open_link(
     proof_digest: bytes,
     *,
     now: Moment,
-    limits: Limits,
+    limits: RelayLimits,
 ) -> guests.GuestStanding:
     """Keep a sealed question; the same command again changes nothing."""
     known = file.execute(
@@ -126,7 +126,7 @@ def answer(
     return account, guests.MOST_ANSWERS - number, True
 
 
-def expire(file: apsw.Connection, confirmed: ConfirmedTime, limits: Limits) -> None:
+def expire(file: apsw.Connection, confirmed: ConfirmedTime, limits: RelayLimits) -> None:
     """Questions past their time go at once; the rest with what nobody fetched."""
     file.execute("UPDATE guests SET question=x'' WHERE until<=? AND question<>x''", (confirmed,))
     old = "SELECT guest FROM guests WHERE until<=?"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tacit.base.callers import Bound
 from tacit.base.errors import TacitError, Unavailable
 from tacit.relay.io import store
-from tacit.relay.io.budgets import Allowance
+from tacit.relay.io.budgets import DailyAllowance
 from tacit.relay.io.store import Overtaken, Put, Queued
 from tacit.relay.quota import ONE_STRANGER, MailboxQuota, stranger_bounds
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from tacit.relay.io.correspondence import Correspondence
     from tacit.relay.io.store import RelayStore
     from tacit.relay.quota import Overflow
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
     from tacit.wire.envelope import Envelope
 
 MOST_MARKERS: Final = 200
 _MOST_STRANGERS_MARKERS: Final = 50
 
 
-class Reader(Protocol):
+class MailboxReader(Protocol):
     """Whoever reads a mailbox here, if it is connected."""
 
     def deliver(self, account: int, queued: Queued) -> None:
@@ -58,10 +58,10 @@ class Intake:
         quota: MailboxQuota,
         correspondence: Correspondence,
         budgets: Budgets,
-        limits: Limits,
+        limits: RelayLimits,
         *,
         home: str,
-        reader: Reader,
+        reader: MailboxReader,
     ) -> None:
         self._store = relay_store
         self._quota = quota
@@ -132,10 +132,10 @@ class Intake:
             self._budgets.spend(file, self._of_a_day(put), put.accepted_at, put.size)
         return gone
 
-    def _of_a_day(self, put: Put) -> list[Allowance]:
+    def _of_a_day(self, put: Put) -> list[DailyAllowance]:
         part, times, sender = self._limits.strangers, self._limits.strangers_fill_a_day, put.envelope.sender
         return [
-            Allowance(
+            DailyAllowance(
                 f"mailbox\n{put.recipient}\n{bound.key}",
                 max(1, int(part.packets * bound.share)) * times,
                 int(part.bytes * bound.share) * times,

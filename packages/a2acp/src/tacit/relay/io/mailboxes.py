@@ -19,7 +19,7 @@ from tacit.base.callers import Bound, bounds_of
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.time_service import time_of
 from tacit.base.moment import earlier
-from tacit.relay.federation import Policy
+from tacit.relay.federation import FederationPolicy
 from tacit.relay.io import guest_store, notices, registry, store
 from tacit.relay.io.agent_steps import AgentSteps
 from tacit.relay.io.budgets import Budgets, forget_old
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock, Entropy
-    from tacit.relay.io.connection import Connection
-    from tacit.relay.io.registry import Agent
+    from tacit.relay.io.connection import MailboxConnection
+    from tacit.relay.io.registry import RegisteredAgent
     from tacit.relay.io.store import Queued, RelayStore
     from tacit.relay.ports import Signatures
-    from tacit.relay.settings import Limits
+    from tacit.relay.settings import RelayLimits
     from tacit.wire.envelope import Envelope
 
 _log: Final = logging.getLogger("tacit.relay")
@@ -59,7 +59,9 @@ _MOST_BEFORE_LOGIN: Final = 8 * 1024
 class Forwarder(Protocol):
     """Takes what is addressed to another relay."""
 
-    def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
+    def accept(
+        self, connection: MailboxConnection, found: Envelope, sig: str, domain: str, now: Moment
+    ) -> None:
         """Store it for that relay, then tell the sender."""
         ...
 
@@ -75,7 +77,7 @@ class Mailboxes:
         signatures: Signatures,
         clock: Clock,
         entropy: Entropy,
-        limits: Limits,
+        limits: RelayLimits,
         correspondence_key: bytes,
         open_federation: bool = False,
     ) -> None:
@@ -112,11 +114,11 @@ class Mailboxes:
         self._uploads = PrekeyUploads(self.checks, signatures, relay_store, most=limits.one_time_prekeys)
         self.steps = AgentSteps(relay_store)
         self._batch = PacketBatch(self.checks, route=self.route, refuse=self.refuse)
-        self.connected: dict[int, Connection] = {}
-        self.all: set[Connection] = set()
+        self.connected: dict[int, MailboxConnection] = {}
+        self.all: set[MailboxConnection] = set()
         self.sources: Counter[str] = Counter()
         self.forwarder: Forwarder | None = None
-        self._agents: OrderedDict[str, Agent] = OrderedDict()
+        self._agents: OrderedDict[str, RegisteredAgent] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
         self._hash = functools.partial(hashlib.blake2b, key=entropy.draw(32), digest_size=8)
         self._open_federation = open_federation
@@ -128,7 +130,7 @@ class Mailboxes:
         self._read_version = self.store.operator_version()
         self.blocked = registry.blocked(reader)
         allowed, denied = registry.peers(reader)
-        self.policy = Policy(allowed, denied, self._open_federation)
+        self.policy = FederationPolicy(allowed, denied, self._open_federation)
         self._agents.clear()
         for connection in [found for found in self.connected.values() if found.address in self.blocked]:
             connection.close(codes.CLOSE_BLOCKED)
@@ -148,7 +150,7 @@ class Mailboxes:
         """By what a caller's requests are counted, as keyed hashes that mean nothing elsewhere or later."""
         return tuple(Bound(self._hash(key.encode()).hexdigest(), share) for key, share in bounds_of(remote))
 
-    def agent(self, username: str) -> Agent | None:
+    def agent(self, username: str) -> RegisteredAgent | None:
         """A registered agent of this relay."""
         found = self._agents.get(username)
         if found is None:
@@ -172,7 +174,7 @@ class Mailboxes:
         """Tell a connected agent how few one-time prekeys are left."""
         connection = self.connected.get(account)
         if connection is not None:
-            connection.say(frames.PrekeysOk(registry.prekeys_left(self.store.reader, account)))
+            connection.say(frames.PrekeysOkFrame(registry.prekeys_left(self.store.reader, account)))
 
     def spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Run something that has no caller to wait for it; a failure is logged, never lost."""
@@ -193,14 +195,14 @@ class Mailboxes:
 
     # Arrivals and departures.
 
-    def arrived(self, connection: Connection) -> None:
+    def arrived(self, connection: MailboxConnection) -> None:
         """A socket opened: challenge it (A2ACP-016)."""
         self.all.add(connection)
         self.sources.update(bound.key for bound in connection.sources)
         connection.challenge = b64(self.entropy.draw(CHALLENGE_BYTES))
-        connection.say(frames.Challenge(connection.challenge, self.domain, ["0.1", "0.2"]))
+        connection.say(frames.ChallengeFrame(connection.challenge, self.domain, ["0.1", "0.2"]))
 
-    def left(self, connection: Connection) -> None:
+    def left(self, connection: MailboxConnection) -> None:
         """A socket closed."""
         connection.abort()
         self.all.discard(connection)
@@ -213,48 +215,50 @@ class Mailboxes:
 
     # Frames.
 
-    def hear(self, connection: Connection, text: bytes | str, now: Moment) -> None:
+    def hear(self, connection: MailboxConnection, text: bytes | str, now: Moment) -> None:
         """One text frame from an agent."""
         if connection.account == 0 and len(text) > _MOST_BEFORE_LOGIN:
-            connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
+            connection.close(codes.CLOSE_AUTH_FAILED, frames.ErrorFrame(codes.NOT_AUTHENTICATED))
             return
         try:
             frame = frames.decode(text)
         except PeerFault:
             self.refuse(connection, codes.BAD_ENVELOPE)
             return
-        if isinstance(frame, frames.Packet):
+        if isinstance(frame, frames.PacketFrame):
             self._batch.add(connection, frame, now)
-        elif isinstance(frame, frames.Auth):
+        elif isinstance(frame, frames.AuthFrame):
             self._auth(connection, frame, now)
         elif connection.account == 0:
             if frame is not None:
                 self.refuse(connection, codes.NOT_AUTHENTICATED)
-        elif isinstance(frame, frames.Received):
+        elif isinstance(frame, frames.ReceivedFrame):
             self._received(connection, frame)
-        elif isinstance(frame, frames.Prekeys):
+        elif isinstance(frame, frames.PrekeysFrame):
             # The next frame is read when this one is done: nobody piles up work.
             connection.job = self.spawn(self._keep_prekeys(connection, frame, now))
-        elif isinstance(frame, frames.Steps):
+        elif isinstance(frame, frames.StepsFrame):
             connection.penalty += not self.steps.told(connection.account, connection.key, frame)
-        elif isinstance(frame, frames.Contacts):
+        elif isinstance(frame, frames.ContactsFrame):
             connection.job = self.spawn(self._keep_contacts(connection, frame, now))
-        elif isinstance(frame, frames.Report):
+        elif isinstance(frame, frames.ReportFrame):
             self._report(connection, frame, now)
         else:
             # Nothing for a relay, or from a newer edition: ignored, but not for free.
             connection.penalty += 1
 
     def refuse(
-        self, connection: Connection, code: str, packet_id: str | None = None, wait: int | None = None
+        self, connection: MailboxConnection, code: str, packet_id: str | None = None, wait: int | None = None
     ) -> None:
         """Say which packet was not taken, and why; whoever is refused is read more slowly."""
         self.counts.errors[code] += 1
         if code != codes.UNAVAILABLE:
             connection.penalty += 1
-        connection.say(frames.Error(code, packet_id, wait))
+        connection.say(frames.ErrorFrame(code, packet_id, wait))
 
-    async def _keep_prekeys(self, connection: Connection, frame: frames.Prekeys, now: Moment) -> None:
+    async def _keep_prekeys(
+        self, connection: MailboxConnection, frame: frames.PrekeysFrame, now: Moment
+    ) -> None:
         try:
             left = await self._uploads.keep(connection, frame, now)
         except Refused as refused:
@@ -262,9 +266,11 @@ class Mailboxes:
         except TacitError:
             self.refuse(connection, codes.UNAVAILABLE, wait=5)
         else:
-            connection.say(frames.PrekeysOk(left))
+            connection.say(frames.PrekeysOkFrame(left))
 
-    async def _keep_contacts(self, connection: Connection, frame: frames.Contacts, now: Moment) -> None:
+    async def _keep_contacts(
+        self, connection: MailboxConnection, frame: frames.ContactsFrame, now: Moment
+    ) -> None:
         if not 0 < len(frame.tags) <= _MOST_TAGS:
             self.refuse(connection, codes.BAD_ENVELOPE)
             return
@@ -277,13 +283,15 @@ class Mailboxes:
         except TacitError:
             self.refuse(connection, codes.UNAVAILABLE, wait=5)
 
-    def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
+    def _auth(self, connection: MailboxConnection, frame: frames.AuthFrame, now: Moment) -> None:
         if self.store.is_shared:
             connection.job = self.spawn(self._auth_among_nodes(connection, frame, now))
         elif (agent := self._proved(connection, frame, now)) is not None:
             self._welcome(connection, agent, frame.address)
 
-    async def _auth_among_nodes(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
+    async def _auth_among_nodes(
+        self, connection: MailboxConnection, frame: frames.AuthFrame, now: Moment
+    ) -> None:
         """Judge a login by what all nodes have written, then have its connection be the last one."""
         claimed: asyncio.Future[TacitError | None] = asyncio.get_running_loop().create_future()
 
@@ -300,9 +308,11 @@ class Mailboxes:
                 if (failed := await claimed) is not None:
                     raise failed
         except TacitError:
-            connection.close(codes.CLOSE_BROKEN, frames.Error(codes.UNAVAILABLE, None, 5))
+            connection.close(codes.CLOSE_BROKEN, frames.ErrorFrame(codes.UNAVAILABLE, None, 5))
 
-    def _proved(self, connection: Connection, frame: frames.Auth, now: Moment) -> Agent | None:
+    def _proved(
+        self, connection: MailboxConnection, frame: frames.AuthFrame, now: Moment
+    ) -> RegisteredAgent | None:
         """The agent that a login proves to be; else the connection is closed."""
         sent, connection.challenge = connection.challenge, ""
         source = connection.sources[0].key
@@ -319,16 +329,16 @@ class Mailboxes:
             if claimed is not None:
                 # Whatever is no address here names nobody to be locked out, and is not remembered.
                 self.failures.failed(source, frame.address, now)
-            connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
+            connection.close(codes.CLOSE_AUTH_FAILED, frames.ErrorFrame(codes.NOT_AUTHENTICATED))
             return None
         self.failures.succeeded(source, frame.address)
         if not frame.begins and frame.epoch < registry.prekey_epoch(self.store.reader, agent.account):
             # Before it could take the place, or the mail, of the device that was set up after it.
-            connection.close(codes.CLOSE_OTHER_DEVICE, frames.Error(codes.OTHER_DEVICE))
+            connection.close(codes.CLOSE_OTHER_DEVICE, frames.ErrorFrame(codes.OTHER_DEVICE))
             return None
         return agent
 
-    def _welcome(self, connection: Connection, agent: Agent, spoken: str) -> None:
+    def _welcome(self, connection: MailboxConnection, agent: RegisteredAgent, spoken: str) -> None:
         self.supersede(agent.account)
         connection.account, connection.address = agent.account, spoken
         connection.key = agent.signing_key
@@ -337,7 +347,7 @@ class Mailboxes:
         self.counts.logins += 1
         steps, steps_sig = self.steps.furthest(agent.account, agent.signing_key)
         connection.say(
-            frames.AuthOk(
+            frames.AuthOkFrame(
                 spoken,
                 self.quota.packets(agent.account),
                 self.limits.heartbeat_seconds,
@@ -353,7 +363,7 @@ class Mailboxes:
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):
             connection.markers.add(-identifier)
             connection.say(
-                frames.QueueOverflow(tag, self.limits.per_tag, refused=refused, delivery=-identifier)
+                frames.QueueOverflowFrame(tag, self.limits.per_tag, refused=refused, delivery=-identifier)
             )
         notices.say_all(self.store, connection)
         connection.read_mailbox()
@@ -362,14 +372,14 @@ class Mailboxes:
         """An agent has connected anew: its connection of before, if it is here, is over."""
         if (old := self.connected.get(account)) is not None:
             self.counts.superseded += 1
-            old.close(codes.CLOSE_SUPERSEDED, frames.Superseded())
+            old.close(codes.CLOSE_SUPERSEDED, frames.SupersededFrame())
 
-    def ponged(self, connection: Connection, data: bytes) -> None:
+    def ponged(self, connection: MailboxConnection, data: bytes) -> None:
         """An agent answered a ping: what it was told before that is heard."""
         if number := connection.pong(bytes(data)):
             self.spawn(notices.heard(self.store, connection.account, number))
 
-    async def find_agent(self, username: str) -> Agent | None:
+    async def find_agent(self, username: str) -> RegisteredAgent | None:
         """A registered agent; "nobody" is said only after a look at what other nodes have written."""
         found = self.agent(username)
         if found is None and self.store.is_shared:
@@ -377,7 +387,9 @@ class Mailboxes:
             found = self.agent(username)
         return found
 
-    async def _route_anew(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
+    async def _route_anew(
+        self, connection: MailboxConnection, found: Envelope, sig: str, now: Moment
+    ) -> None:
         """Once more, after a look at what other nodes have written."""
         try:
             await self.store.fresh()
@@ -388,7 +400,7 @@ class Mailboxes:
             self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
 
     def route(
-        self, connection: Connection, found: Envelope, sig: str, now: Moment, *, looked: bool = False
+        self, connection: MailboxConnection, found: Envelope, sig: str, now: Moment, *, looked: bool = False
     ) -> None:
         """Store a packet that has passed every check, here or for another relay."""
         to = address.parse(found.recipient)
@@ -432,12 +444,12 @@ class Mailboxes:
         if (recipient := self.connected.get(account)) is not None:
             recipient.inflight.pop(position, None)
 
-    def _overflow(self, connection: Connection, account: int, found: Envelope, limit: int) -> None:
+    def _overflow(self, connection: MailboxConnection, account: int, found: Envelope, limit: int) -> None:
         self.counts.overflows += 1
-        connection.say(frames.QueueOverflow(found.queue_tag, limit, found.recipient, found.packet_id))
+        connection.say(frames.QueueOverflowFrame(found.queue_tag, limit, found.recipient, found.packet_id))
         self.spawn(self.intake.mark(account, found))
 
-    def _received(self, connection: Connection, frame: frames.Received) -> None:
+    def _received(self, connection: MailboxConnection, frame: frames.ReceivedFrame) -> None:
         if len(frame.deliveries) > len(connection.inflight) + len(connection.markers):
             # More than was ever handed out, or told twice: not looked at number by number for free.
             connection.penalty += 1
@@ -463,7 +475,7 @@ class Mailboxes:
                 connection.removing = self.spawn(self._remove(connection))
             connection.wake()
 
-    async def _remove(self, connection: Connection) -> None:
+    async def _remove(self, connection: MailboxConnection) -> None:
         """Forget what an agent has; what it answers meanwhile shares the next write."""
         account = connection.account
         try:
@@ -480,7 +492,7 @@ class Mailboxes:
         finally:
             connection.removing = None
 
-    def _report(self, connection: Connection, frame: frames.Report, now: Moment) -> None:
+    def _report(self, connection: MailboxConnection, frame: frames.ReportFrame, now: Moment) -> None:
         """Only who was handed something by a sender may speak of it (A2ACP-261)."""
         if frame.sender in connection.senders:
             self.reputation.report(connection.address, frame.sender, now)
@@ -496,21 +508,23 @@ class Mailboxes:
         """
         agent = await self.find_agent(address.parse(found.recipient).username)
         if agent is None or found.recipient in self.blocked or found.sender in self.blocked:
-            return frames.Error(codes.UNKNOWN_RECIPIENT, found.packet_id)
+            return frames.ErrorFrame(codes.UNKNOWN_RECIPIENT, found.packet_id)
         while True:
             done: asyncio.Future[TacitError | None] = asyncio.get_running_loop().create_future()
             over = self.intake.take(agent.account, found, sig, now, functools.partial(_settle, done))
             if over is not None:
                 self.counts.overflows += 1
                 await self.intake.mark(agent.account, found)
-                return frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id)
+                return frames.QueueOverflowFrame(
+                    found.queue_tag, over.limit, found.recipient, found.packet_id
+                )
             failed = await done
             if not isinstance(failed, Overtaken):
                 break
         if isinstance(failed, Refused):
-            return frames.Error(failed.code, found.packet_id, retry_after(failed))
+            return frames.ErrorFrame(failed.code, found.packet_id, retry_after(failed))
         if failed is not None:
-            return frames.Error(codes.UNAVAILABLE, found.packet_id, 5)
+            return frames.ErrorFrame(codes.UNAVAILABLE, found.packet_id, 5)
         self.counts.federated_in += 1
         return None
 
@@ -533,7 +547,9 @@ class Mailboxes:
         for recipient, sender, tag, size, _ in gone:
             self.quota.release(recipient, tag, sender, size)
         self.counts.expired += len(gone)
-        errors = ((sender, frames.Error(codes.EXPIRED, packet_id)) for _, sender, _, _, packet_id in gone)
+        errors = (
+            (sender, frames.ErrorFrame(codes.EXPIRED, packet_id)) for _, sender, _, _, packet_id in gone
+        )
         await asyncio.gather(*(self.tell(sender, error) for sender, error in errors))
 
 

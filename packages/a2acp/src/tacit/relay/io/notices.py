@@ -15,12 +15,12 @@ from tacit.wire import frames
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.relay.io.connection import Connection
+    from tacit.relay.io.connection import MailboxConnection
     from tacit.relay.io.store import RelayStore
 
 
 async def tell(
-    store: RelayStore, account: int, frame: frames.Frame, connected: Callable[[int], Connection | None]
+    store: RelayStore, account: int, frame: frames.Frame, connected: Callable[[int], MailboxConnection | None]
 ) -> None:
     """Keep a notice, then say it if the agent is connected; else it is said at the next login."""
     encoded = frames.encode(frame)
@@ -30,7 +30,7 @@ async def tell(
         connection.say_notice(number, encoded)
 
 
-def say_all(store: RelayStore, connection: Connection) -> None:
+def say_all(store: RelayStore, connection: MailboxConnection) -> None:
     """Whatever an agent has not surely heard, at its login."""
     for number, frame in registry.notices(store.reader, connection.account):
         connection.say_notice(number, frame)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from tacit.base.moment import Moment
-    from tacit.relay.io.connection import Connection
+    from tacit.relay.io.connection import MailboxConnection
     from tacit.relay.packet_checks import PacketChecks
     from tacit.wire import frames
     from tacit.wire.envelope import Envelope
@@ -28,14 +28,18 @@ if TYPE_CHECKING:
         """Tells a sender which packet was not taken."""
 
         def __call__(
-            self, connection: Connection, code: str, packet_id: str | None = None, wait: int | None = None
+            self,
+            connection: MailboxConnection,
+            code: str,
+            packet_id: str | None = None,
+            wait: int | None = None,
         ) -> None:
             """Say why, and when to try again."""
             ...
 
-    Heard = tuple[Connection, frames.Packet, Moment]
-    Opened = tuple[Connection, Envelope, str, Moment]
-    Route = Callable[[Connection, Envelope, str, Moment], None]
+    Heard = tuple[MailboxConnection, frames.PacketFrame, Moment]
+    Opened = tuple[MailboxConnection, Envelope, str, Moment]
+    Route = Callable[[MailboxConnection, Envelope, str, Moment], None]
 
 MOST: Final = 64
 
@@ -49,7 +53,7 @@ class PacketBatch:
         self._refuse = refuse
         self._heard: list[Heard] = []
 
-    def add(self, connection: Connection, frame: frames.Packet, now: Moment) -> None:
+    def add(self, connection: MailboxConnection, frame: frames.PacketFrame, now: Moment) -> None:
         """Take a packet that an agent sent."""
         if connection.account == 0:
             # Not even its id is looked for: nobody has paid for that.
@@ -117,5 +121,5 @@ class PacketBatch:
             except Unavailable:
                 self._refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
 
-    def _answer(self, connection: Connection, refused: Refused, packet_id: str | None) -> None:
+    def _answer(self, connection: MailboxConnection, refused: Refused, packet_id: str | None) -> None:
         self._refuse(connection, refused.code, packet_id, retry_after(refused))

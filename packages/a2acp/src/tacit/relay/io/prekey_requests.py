@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.relay.io.federation_http import Federation
     from tacit.relay.io.mailboxes import Mailboxes
-    from tacit.relay.io.registry import Agent
+    from tacit.relay.io.registry import RegisteredAgent
     from tacit.wire.records import PrekeyRequest
 
 Handed = tuple[bytes | None, bytes | None, bytes | None]
 _LONGEST: Final = 200
 
 
-class PrekeyRequests:
+class PrekeyIssuer:
     """Hands out the prekeys of one relay's agents."""
 
     def __init__(self, mailboxes: Mailboxes, federation: Federation) -> None:
         self._mailboxes = mailboxes
         self._federation = federation
 
-    async def hand_out(self, agent: Agent, asked: PrekeyRequest, bounds: Sequence[Bound]) -> Handed:
+    async def hand_out(self, agent: RegisteredAgent, asked: PrekeyRequest, bounds: Sequence[Bound]) -> Handed:
         """Signed, one-time (if the budgets allow) and last-resort prekey; `Refused` for who is not known.
 
         `bounds` are the caller's, for what we look up at other relays.

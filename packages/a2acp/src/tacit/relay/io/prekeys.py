@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import Moment
-    from tacit.relay.io.connection import Connection
+    from tacit.relay.io.connection import MailboxConnection
     from tacit.relay.io.store import RelayStore
     from tacit.relay.packet_checks import PacketChecks
     from tacit.relay.ports import Signatures
@@ -45,7 +45,7 @@ class PrekeyUploads:
         self._store = store
         self._most = most
 
-    async def keep(self, connection: Connection, frame: frames.Prekeys, now: Moment) -> int:
+    async def keep(self, connection: MailboxConnection, frame: frames.PrekeysFrame, now: Moment) -> int:
         """Store what an agent uploads; how many one-time prekeys it has then. `Refused` stores nothing."""
         self._checks.prekeys(connection.address, 2 + len(frame.one_time), now)
         most, account = self._most, connection.account
@@ -73,7 +73,7 @@ class PrekeyUploads:
         return await self._store.write(store)
 
     def _checked(
-        self, connection: Connection, kind: int, fields: dict[str, object], epoch: int
+        self, connection: MailboxConnection, kind: int, fields: dict[str, object], epoch: int
     ) -> tuple[int, bytes]:
         prekey = records.prekey_of(fields)
         if prekey.epoch != epoch:
@@ -85,7 +85,7 @@ class PrekeyUploads:
         return prekey.id, canonical({**body, "epoch": epoch} if epoch else body)
 
 
-def _check_begins(frame: frames.Prekeys, held: int, now: Moment) -> None:
+def _check_begins(frame: frames.PrekeysFrame, held: int, now: Moment) -> None:
     """Whether an upload may begin an epoch: all of a later one, with a number that others can follow."""
     whole = frame.signed is not None and frame.last_resort is not None
     if frame.epoch < held or not whole:

@@ -20,7 +20,7 @@ from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
 from tacit.relay.io.metrics_token import shows
-from tacit.relay.io.prekey_requests import PrekeyRequests
+from tacit.relay.io.prekey_requests import PrekeyIssuer
 from tacit.relay.io.replies import bounded, json_reply
 from tacit.relay.io.upkeep import gauges
 from tacit.relay.rate import ConcurrencyLimit, PerMinute
@@ -55,7 +55,7 @@ class PublicHttp:
         self._base = base_url
         limit = mailboxes.limits.lookups_per_minute
         self._lookups = PerMinute(limit, limit)
-        self._prekeys = PrekeyRequests(mailboxes, federation)
+        self._prekeys = PrekeyIssuer(mailboxes, federation)
         self._deliveries = ConcurrencyLimit(most=_DELIVERIES, most_each=_DELIVERIES_EACH)
 
     def routes(self) -> list[web.RouteDef]:
@@ -106,7 +106,7 @@ class PublicHttp:
         if wait:
             raise Refused("rate_limited", "too many lookups", row="A2ACP-021", details={"retry_after": wait})
 
-    async def _agent(self, request: web.Request) -> registry.Agent:
+    async def _agent(self, request: web.Request) -> registry.RegisteredAgent:
         agent = await self._mailboxes.find_agent(request.match_info["username"])
         if agent is None:
             raise Refused("not_found", "no such agent", row="A2ACP-021")

@@ -38,7 +38,7 @@ MOST_PASSKEYS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class RegisteredAgent:
     """A registered agent."""
 
     account: int
@@ -56,7 +56,7 @@ def _one(connection: apsw.Connection, sql: str, *values: Any) -> tuple[Any, ...]
     return connection.execute(sql, values).fetchone()
 
 
-def agent(connection: apsw.Connection, username: str) -> Agent | None:
+def agent(connection: apsw.Connection, username: str) -> RegisteredAgent | None:
     """The agent of an active account, once it has registered a key."""
     row = _one(
         connection,
@@ -64,7 +64,7 @@ def agent(connection: apsw.Connection, username: str) -> Agent | None:
         " JOIN agents g ON g.account=a.id WHERE a.username=? AND a.state='active'",
         username,
     )
-    return Agent(*row) if row else None
+    return RegisteredAgent(*row) if row else None
 
 
 def create_account(

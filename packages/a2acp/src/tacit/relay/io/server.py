@@ -18,7 +18,7 @@ from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.calling import through_proxies
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.http_runner import Runner, Site
+from tacit.base.io.http_runner import ListeningSite, Runner
 from tacit.base.io.public_sockets import public_sockets
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
@@ -33,7 +33,7 @@ from tacit.relay.io.replies import errors_as_json, unreadable
 from tacit.relay.io.store import RelayStore, follows_stream
 from tacit.relay.io.upkeep import close_silent
 from tacit.relay.io.websocket import WebSocketEndpoint
-from tacit.relay.settings import HOUR, Limits
+from tacit.relay.settings import HOUR, RelayLimits
 from tacit.wire import http_date
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
     from tacit.base.public_addresses import Network
-    from tacit.relay.ports import Mailer, Passkeys, Signatures
+    from tacit.relay.ports import Mailer, PasskeyCeremonies, Signatures
 
 _log: Final = logging.getLogger("tacit.relay")
 _SWEEP_SECONDS: Final = 1.0
@@ -56,7 +56,7 @@ connections are counted by their source, in the mailboxes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RelaySettings:
     """How one relay is run."""
 
     data: Path
@@ -64,7 +64,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 7434
     base_url: str = ""
-    limits: Limits = field(default_factory=Limits)
+    limits: RelayLimits = field(default_factory=RelayLimits)
     open_federation: bool = False
     federation_networks: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
@@ -97,14 +97,14 @@ class Parts:
     clock: Clock
     entropy: Entropy
     signatures: Signatures
-    passkeys: Passkeys
+    passkeys: PasskeyCeremonies
     mailer: Mailer
 
 
 class RelayServer:
     """A running relay."""
 
-    def __init__(self, settings: Settings, parts: Parts, store: RelayStore | None = None) -> None:
+    def __init__(self, settings: RelaySettings, parts: Parts, store: RelayStore | None = None) -> None:
         """With the folder as the whole of it, or with a store that others share."""
         self._given = store
         self._settings = settings
@@ -200,7 +200,7 @@ class RelayServer:
 
     async def _listen(self) -> None:
         settings = self._settings
-        site = Site(self._runner, settings.host, settings.port, context=settings.tls, backlog=1024)
+        site = ListeningSite(self._runner, settings.host, settings.port, context=settings.tls, backlog=1024)
         try:
             await site.start()
         except OSError as error:

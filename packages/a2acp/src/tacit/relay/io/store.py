@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import ConfirmedTime, Moment
     from tacit.relay.federation import Pair
-    from tacit.relay.followed import Followed
-    from tacit.relay.settings import Limits
+    from tacit.relay.followed import BatchNews
+    from tacit.relay.settings import RelayLimits
     from tacit.wire.envelope import Envelope
 
 R = TypeVar("R")
@@ -67,7 +67,7 @@ class Put:
 
 
 @dataclass(slots=True)
-class Call:
+class StoreWrite:
     """Any other write."""
 
     run: Callable[[apsw.Connection], object]
@@ -118,7 +118,7 @@ class RelayStore:
         self._checkpointer = sqlite.Checkpointer(self._path, vfs=vfs)
         self._checkpointer.watch(self._writer)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._commits: GroupCommit[Put | Call, object] = GroupCommit(
+        self._commits: GroupCommit[Put | StoreWrite, object] = GroupCommit(
             self._commit, self._deliver, name="tacit-relay-writer"
         )
         self.commits = 0
@@ -178,7 +178,7 @@ class RelayStore:
         del put
         return True
 
-    def follow(self, follower: Callable[[Followed], None]) -> None:
+    def follow(self, follower: Callable[[BatchNews], None]) -> None:
         """Hand over what other nodes write, from now on."""
 
     async def keep_house(self) -> None:
@@ -223,21 +223,21 @@ class RelayStore:
         # Whatever was put before is written before.
         if self._gathered:
             self._hand_over()
-        self._commits.submit(Call(run, future))
+        self._commits.submit(StoreWrite(run, future))
         return cast("asyncio.Future[R]", future)
 
     def write_then(self, run: Callable[[apsw.Connection], R], then: Callable[[R | TacitError], None]) -> None:
         """As `write`; `then` is told before anything that is written later."""
         if self._gathered:
             self._hand_over()
-        self._commits.submit(Call(run, then=cast("Callable[[object], None]", then)))
+        self._commits.submit(StoreWrite(run, then=cast("Callable[[object], None]", then)))
 
     def next_position(self) -> int:
         """For the writer thread alone."""
         self._position += 1
         return self._position
 
-    def _commit(self, jobs: Sequence[Put | Call]) -> Sequence[object]:
+    def _commit(self, jobs: Sequence[Put | StoreWrite]) -> Sequence[object]:
         try:
             self._writer.execute("BEGIN IMMEDIATE")
             outcomes = self._run(jobs)
@@ -247,12 +247,12 @@ class RelayStore:
         self.commits += 1
         return outcomes
 
-    def _failed(self, jobs: Sequence[Put | Call], failure: Unavailable) -> list[object]:
+    def _failed(self, jobs: Sequence[Put | StoreWrite], failure: Unavailable) -> list[object]:
         if self._writer.in_transaction:
             self._writer.execute("ROLLBACK")
         return [failure] * len(jobs)
 
-    def _run(self, jobs: Sequence[Put | Call]) -> list[object]:
+    def _run(self, jobs: Sequence[Put | StoreWrite]) -> list[object]:
         """Do all jobs in the open transaction, in their order; what is put side by side goes together."""
         outcomes: list[object] = []
         start = 0
@@ -263,7 +263,7 @@ class RelayStore:
             if end > start:
                 outcomes += self._store(cast("Sequence[Put]", jobs[start:end]))
             else:
-                outcomes.append(self._call(cast("Call", jobs[start])))
+                outcomes.append(self._call(cast("StoreWrite", jobs[start])))
                 end += 1
             start = end
         return outcomes
@@ -279,7 +279,7 @@ class RelayStore:
         stored = "SELECT 1 FROM queue WHERE position=?"
         return [put.position if self._writer.execute(stored, (put.position,)).get else 0 for put in puts]
 
-    def _call(self, call: Call) -> object:
+    def _call(self, call: StoreWrite) -> object:
         self._writer.execute("SAVEPOINT call")
         try:
             outcome = call.run(self._writer)
@@ -295,7 +295,7 @@ class RelayStore:
         self._writer.execute("RELEASE call")
         return outcome
 
-    def _deliver(self, jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+    def _deliver(self, jobs: Sequence[Put | StoreWrite], outcomes: Sequence[object]) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(settle, jobs, outcomes)
 
@@ -339,7 +339,7 @@ def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str, bytes
     )
 
 
-def settle(jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+def settle(jobs: Sequence[Put | StoreWrite], outcomes: Sequence[object]) -> None:
     """Tell whoever waits, on the loop."""
     for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(job, Put):
@@ -444,7 +444,7 @@ def put_outgoing(
     sig: str,
     domain: str,
     now: Moment,
-    limits: Limits,
+    limits: RelayLimits,
 ) -> Overflow | None:
     """Store a packet for another relay, or say which limit is in the way.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import WSMsgType, web
 
 from tacit.base.io.http_runner import proved
-from tacit.relay.io.connection import Connection
+from tacit.relay.io.connection import MailboxConnection
 from tacit.wire import frames
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class WebSocketEndpoint:
         transport = request.transport
         if transport is None:  # gone already
             return ws
-        connection = Connection(
+        connection = MailboxConnection(
             ws, transport, mailboxes.store, mailboxes.limits, sources=sources, clock=mailboxes.clock
         )
         mailboxes.arrived(connection)
@@ -55,7 +55,7 @@ class WebSocketEndpoint:
             mailboxes.left(connection)
         return ws
 
-    async def _listen(self, ws: web.WebSocketResponse, connection: Connection) -> None:
+    async def _listen(self, ws: web.WebSocketResponse, connection: MailboxConnection) -> None:
         mailboxes, heard = self._mailboxes, 0
         while not connection.closing:
             heard += 1

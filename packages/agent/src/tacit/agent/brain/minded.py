@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.agent.brain.port import Brain
-    from tacit.base.language_model import Model, Prompt, Reply
+    from tacit.base.language_model import Model, ModelReply, Prompt
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
 
@@ -102,7 +102,7 @@ class Waiting(Protocol):
         ...
 
 
-class _Spent(Exception):
+class _BudgetSpent(Exception):
     """The day's budget is spent."""
 
 
@@ -132,7 +132,7 @@ class Minded:
             return await self._rules.think(task)
         try:
             return await self._climbed(task)
-        except _Spent:
+        except _BudgetSpent:
             return replace(await self._ruled(task), over_budget=True)
         except GenerationFailed:
             if task.kind != READ_REQUEST:
@@ -193,12 +193,12 @@ class Minded:
             return thought
         raise GenerationFailed("no answer of a model could be used")
 
-    async def _reply(self, rung: Rung, task: Task, prompt: Prompt) -> Reply:
+    async def _reply(self, rung: Rung, task: Task, prompt: Prompt) -> ModelReply:
         """One answer, of the rung's model or of the one that stands in for it (A2ACP-085, A2ACP-086)."""
         for model in rung.models:
             for pause in (*PAUSES, None):
                 if not self._notes.may_spend():
-                    raise _Spent
+                    raise _BudgetSpent
                 try:
                     return await model.complete(prompt)
                 except ModelAway as away:
@@ -215,7 +215,13 @@ class Minded:
         return max(seconds, min(asked, LONGEST_WAIT)) if asked is not None and asked > 0 else seconds
 
     def _note(
-        self, task: Task, tier: str, model: str, outcome: str, confidence: float, reply: Reply | None = None
+        self,
+        task: Task,
+        tier: str,
+        model: str,
+        outcome: str,
+        confidence: float,
+        reply: ModelReply | None = None,
     ) -> None:
         scene = task.scene
         self._notes.note(

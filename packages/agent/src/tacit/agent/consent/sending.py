@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.a2acp.consent import filter as consent
 from tacit.a2acp.consent.scan import Scanner
-from tacit.a2acp.consent.tiers import Lists, Tier, ready, tier
+from tacit.a2acp.consent.tiers import PolicyLookup, Tier, ready, tier
 from tacit.a2acp.packets import dates, formats, packet, profile
-from tacit.a2acp.threads.turns import MOST_ROUNDS, Turns
+from tacit.a2acp.threads.turns import MOST_ROUNDS, ThreadTurns
 from tacit.agent.consent.consenting import allowed_by, facts_of, is_released, told_in
 from tacit.agent.groups.members import fanout_id, headed, members_of, open_legs, policy_in
 from tacit.agent.kernel import records
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.a2acp.consent.tiers import Policy
-    from tacit.a2acp.consent.walk import Held
+    from tacit.a2acp.consent.walk import HeldValue
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
@@ -53,7 +53,7 @@ def bases(thread: Thread) -> dict[str, str]:
     }
 
 
-def held(ws: Workspace, view: View, packet_type: str, body: Fields) -> tuple[Held, ...]:
+def held(ws: Workspace, view: View, packet_type: str, body: Fields) -> tuple[HeldValue, ...]:
     """What of a body would have to wait for the owner (A2ACP-070)."""
     thread = ws.thread(view.thread.thread_id)
     found = consent.examine(
@@ -84,8 +84,8 @@ def exhausted(thread: Thread) -> bool:
     return _turns(thread).exhausted
 
 
-def _turns(thread: Thread) -> Turns:
-    return Turns(thread.turns, thread.last_side, MOST_ROUNDS + thread.granted)
+def _turns(thread: Thread) -> ThreadTurns:
+    return ThreadTurns(thread.turns, thread.last_side, MOST_ROUNDS + thread.granted)
 
 
 def send(
@@ -153,7 +153,7 @@ def _cleared(
         fields = formats.hinted(tried, first=not thread.introduced)
         try:
             fields = profile.trimmed(fields, _most(ws, thread), keep=asked)
-            draft = consent.Draft(thread.peer, packet_type, thread.wire, packet_id, ws.now, fields)
+            draft = consent.PacketDraft(thread.peer, packet_type, thread.wire, packet_id, ws.now, fields)
             return consent.clear(
                 draft,
                 policy_in(ws, thread),
@@ -225,7 +225,7 @@ def gives_away(
     return partial(scanner_for(ws, peer, approved, facts).hits, cleared=opened)
 
 
-def _opened(lists: Lists, approved: frozenset[str], name: str) -> bool:
+def _opened(lists: PolicyLookup, approved: frozenset[str], name: str) -> bool:
     return not approved.isdisjoint(lists.chain(name))
 
 
@@ -241,7 +241,7 @@ def give_up(ws: Workspace, thread: Thread) -> None:
         return
     body: dict[str, Any] = {"code": "generation_failed", "retry_expected": True, "in_reply_to": last}
     packet_id = packet.identifier("pkt_", ws.draw(17))
-    draft = consent.Draft(thread.peer, packet.PROCESSING_ERROR, thread.wire, packet_id, ws.now, body)
+    draft = consent.PacketDraft(thread.peer, packet.PROCESSING_ERROR, thread.wire, packet_id, ws.now, body)
     _keep(ws, thread, consent.clear(draft, ws.policy, bases(thread), frozenset(), scanner(ws, thread)))
 
 

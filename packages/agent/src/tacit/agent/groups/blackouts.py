@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.a2acp.packets import formats
-from tacit.a2acp.packets.windows import Reading, read_windows
+from tacit.a2acp.packets.windows import ReadSpans, read_windows
 from tacit.base.spans import merged, without
 
 if TYPE_CHECKING:
@@ -60,21 +60,21 @@ def corrected(shown: object, blocked: Sequence[Span], zone: tzinfo) -> Fields:
 
 def read(
     value: object, asked: Sequence[Span], *, timezone: str | None, proposed_date: str | None, now: Moment
-) -> Reading:
+) -> ReadSpans:
     """The free time that blackouts leave; none while any of them cannot be read for certain.
 
     Without `within` they speak of what was `asked`; a bare list or text is blocked time.
     """
     said: Fields = cast("Fields", value) if is_value(value) else {_BLOCKED: value}
 
-    def spans(part: Any) -> Reading:
+    def spans(part: Any) -> ReadSpans:
         return read_windows(part, timezone=timezone, proposed_date=proposed_date, now=now)
 
     blocked = spans(said[_BLOCKED])
-    spoken_of = spans(said[_WITHIN]) if _WITHIN in said else Reading(tuple(asked))
+    spoken_of = spans(said[_WITHIN]) if _WITHIN in said else ReadSpans(tuple(asked))
     if blocked.unclear or spoken_of.unclear:
-        return Reading(unclear=(*blocked.unclear, *spoken_of.unclear))
-    return Reading(without(spoken_of.spans, blocked.spans))
+        return ReadSpans(unclear=(*blocked.unclear, *spoken_of.unclear))
+    return ReadSpans(without(spoken_of.spans, blocked.spans))
 
 
 def come_first(wanted: Iterable[str]) -> bool:

@@ -155,7 +155,7 @@ def _cleared(
     kept: Fields = examined.kept.get("context") or {}
     if examined.held or examined.withheld or any(name not in kept for name in named):
         raise Refused("never_shared", "a field that you named never goes to anybody", row="A2ACP-277")
-    draft = consent.Draft(address, packet.CONTEXT, thread_id, packet_id, ws.now, body)
+    draft = consent.PacketDraft(address, packet.CONTEXT, thread_id, packet_id, ws.now, body)
     cleared = consent.clear(draft, ws.policy, approved, frozenset(), Scanner(()), members=members)
     told: Fields = cleared.body["context"]
     return {name: told[name] for name in named}, {

@@ -33,7 +33,7 @@ from tacit.base.strict_json import as_object
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tacit.a2acp.consent.tiers import Lists
+    from tacit.a2acp.consent.tiers import PolicyLookup
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
@@ -135,7 +135,7 @@ def _episode(ws: Workspace, view: View, before: Relationship) -> Episode:
     )
 
 
-def _names(lists: Lists, found: Iterable[str]) -> tuple[str, ...]:
+def _names(lists: PolicyLookup, found: Iterable[str]) -> tuple[str, ...]:
     """Names of the draft's or of the owner's; one that a counterpart made up could say anything."""
     return tuple(sorted(one for one in found if lists.knows(lists.chain(one)))[:MOST_NAMES])
 

@@ -57,7 +57,7 @@ from tacit.base.strict_json import as_object, as_objects
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tacit.a2acp.consent.walk import Held
+    from tacit.a2acp.consent.walk import HeldValue
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Question, Thread
     from tacit.agent.kernel.workspace import Workspace
@@ -364,7 +364,9 @@ def _consent(
     return Drafted(thread.thread_id, question=question, fields=tuple(sorted(fresh)))
 
 
-def _said(ws: Workspace, body: Fields, held: Sequence[Held], slots: tuple[Span, ...]) -> dict[str, object]:
+def _said(
+    ws: Workspace, body: Fields, held: Sequence[HeldValue], slots: tuple[Span, ...]
+) -> dict[str, object]:
     """What a draft says of its owner, its times as one field: the owner is shown them whole.
 
     Times stand where code has written them from what it read, and nowhere else: a yes to one hour is none to

@@ -450,7 +450,7 @@ def send(
     """Let a packet of a space leave; its id."""
     packet_id = packet.identifier("pkt_", ws.draw(17))
     thread_id = thread_of(space.space_id, ws.me, peer)
-    draft = consent.Draft(peer, packet_type, thread_id, packet_id, ws.now, body)
+    draft = consent.PacketDraft(peer, packet_type, thread_id, packet_id, ws.now, body)
     cleared = consent.clear(
         draft,
         ws.policy,

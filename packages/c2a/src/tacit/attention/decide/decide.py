@@ -36,10 +36,10 @@ whatever set `situation_of` asks about, `exceptional` adds. A set that is missin
 everybody's decision, silently; the property tests compare with the decision of each agent taken alone.
 
 What is written down. Nothing, here. `kept_of` says what an event's decisions leave behind: nothing when
-reading the event again would tell it all, otherwise one `Decided` with the situation of those who stood out.
-A situation is a word, so what is kept is small and `Decided.decision` makes the whole decision of it again,
-by today's wording of the rule but in the situation of then. That is also why situations are never renamed
-lightly: their names are in ledgers.
+reading the event again would tell it all, otherwise one `EventDecision` with the situation of those who stood
+out. A situation is a word, so what is kept is small and `EventDecision.decision` makes the whole decision of
+it again, by today's wording of the rule but in the situation of then. That is also why situations are never
+renamed lightly: their names are in ledgers.
 
 What can go wrong:
 
@@ -240,7 +240,7 @@ def entry_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class EventDecision:
     """The situation of everyone towards one event."""
 
     common: Situation
@@ -272,7 +272,7 @@ def situation_in(decision: Decision) -> Situation:
     return decision.situation
 
 
-def kept_of(decisions: Decisions) -> Decided | None:
+def kept_of(decisions: Decisions) -> EventDecision | None:
     """What has to be written down of an event's decisions; None when reading the event again tells it all."""
     parsed = decisions.parsed
     if parsed is None:
@@ -283,22 +283,22 @@ def kept_of(decisions: Decisions) -> Decided | None:
     return _decided(decisions, others)
 
 
-def derived(decisions: Decisions) -> Decided:
+def derived(decisions: Decisions) -> EventDecision:
     """The same for an event of which nothing was kept, decided again."""
     return _decided(
         decisions, {agent: situation_in(one) for agent, one in sorted(decisions.exceptions.items())}
     )
 
 
-def _decided(decisions: Decisions, others: dict[str, Situation]) -> Decided:
+def _decided(decisions: Decisions, others: dict[str, Situation]) -> EventDecision:
     parsed = decisions.parsed
     common = situation_in(decisions.common)
     if parsed is None:
-        return Decided(common, others)
+        return EventDecision(common, others)
     lowered = tuple(
         sorted(
             agent for agent, one in decisions.exceptions.items() if ("directedness", DECLARED) in one.because
         )
     )
     follows = {one.who: one for one in parsed.follows if others.get(one.who) in GRADED}
-    return Decided(common, others, parsed.intent, parsed.priority, parsed.attention, lowered, follows)
+    return EventDecision(common, others, parsed.intent, parsed.priority, parsed.attention, lowered, follows)

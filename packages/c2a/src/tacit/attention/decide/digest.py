@@ -26,7 +26,7 @@ MS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DigestItem:
     """One event as a digest counts it."""
 
     event_id: str
@@ -51,7 +51,7 @@ def scope_of(conversation_id: str, stream: str | None) -> str:
     return f"stream:{stream}" if stream else f"channel:{conversation_id}"
 
 
-def digest_of(items: Sequence[Item], settings: Settings = DEFAULTS) -> Digest | None:
+def digest_of(items: Sequence[DigestItem], settings: Settings = DEFAULTS) -> Digest | None:
     """The digest of what gathered since the last one; None when nothing did. A section for each scope."""
     if not items:
         return None
@@ -66,7 +66,7 @@ def digest_of(items: Sequence[Item], settings: Settings = DEFAULTS) -> Digest | 
     )
 
 
-def _section(scope: str, items: Sequence[Item], room: int) -> str:
+def _section(scope: str, items: Sequence[DigestItem], room: int) -> str:
     kinds = Counter(TOPICS[item.intent] for item in items)
     counted = ", ".join(
         f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
@@ -79,9 +79,9 @@ def _section(scope: str, items: Sequence[Item], room: int) -> str:
     return "\n".join(lines)[:room]
 
 
-def _latest(items: Iterable[Item]) -> list[Item]:
+def _latest(items: Iterable[DigestItem]) -> list[DigestItem]:
     """The last status report of each author."""
-    last: dict[str, Item] = {}
+    last: dict[str, DigestItem] = {}
     for item in items:
         if item.intent is Intent.STATUS and item.text:
             last.pop(item.author, None)

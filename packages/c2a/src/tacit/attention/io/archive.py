@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from tacit.attention.decide.decide import Decided, decide, derived
-from tacit.attention.io.state_store import Events, PastMessages, attention_on, roster_for
+from tacit.attention.decide.decide import EventDecision, decide, derived
+from tacit.attention.io.state_store import EventsOfGroup, PastMessages, attention_on, roster_for
 from tacit.attention.read.context import ConversationState
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.fold import Attention
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Earlier
+    from tacit.ledger.ports import EarlierSubmission
     from tacit.ledger.state import Group
     from tacit.ledger.stored_event import StoredEvent
 
@@ -29,10 +29,10 @@ CONSEQUENCES_AT_MOST: Final = 200
 """How far behind a message its own consequences are looked for."""
 
 
-class Keyed(Events, Protocol):
+class Keyed(EventsOfGroup, Protocol):
     """Events, also by idempotency key."""
 
-    def submission(self, by: str, client_id: str) -> Earlier | None:
+    def submission(self, by: str, client_id: str) -> EarlierSubmission | None:
         """The last submission under this idempotency key."""
         ...
 
@@ -85,7 +85,7 @@ class Archive:
         found = self._events.at(earlier.seq) if earlier is not None else None
         return decode(found.raw) if found is not None and found.kind == "chat.message" else None
 
-    def decided(self, event: Event, parsed: ParsedMessage | None = None) -> Decided:
+    def decided(self, event: Event, parsed: ParsedMessage | None = None) -> EventDecision:
         """How everyone stood to an event; who has it parsed already says so."""
         kept = self.attention.decided.get(event.id)
         if kept is not None:

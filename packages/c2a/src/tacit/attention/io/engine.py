@@ -28,7 +28,7 @@ from tacit.attention.read.calls import worded
 from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
-from tacit.attention.send.draft import Caller
+from tacit.attention.send.draft import CallingSession
 from tacit.attention.state import consequences, fold, records, timers
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.settings import Settings
     from tacit.attention.state.absences import Place
-    from tacit.attention.state.claims import Offer
+    from tacit.attention.state.claims import OpenOffer
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.commands import GroupCommand
-    from tacit.ledger.engine import Snapshot
+    from tacit.ledger.engine import GroupSnapshot
     from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
     from tacit.ledger.stored_event import StoredEvent
@@ -128,7 +128,7 @@ class AttentionEngine:
 
     # -- what agents append by themselves
 
-    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+    def judge(self, submission: Submission, snapshot: GroupSnapshot) -> None:
         """Hold an agent to the rules of the tools, whatever door it comes by, once attention has begun."""
         if submission.kind not in JUDGED:
             return
@@ -141,7 +141,9 @@ class AttentionEngine:
             v=1, id="", ts=rfc3339(snapshot.now), seq=snapshot.group.last_seq + 1, kind=submission.kind,
             group_id=submission.group_id, scope_key="", by=submission.by, data=submission.data,
         )  # fmt: skip
-        refusal = refused(event, Caller(submission.by, state.attention, archive, roster, snapshot.now))
+        refusal = refused(
+            event, CallingSession(submission.by, state.attention, archive, roster, snapshot.now)
+        )
         if refusal is not None:
             remedy = {"remedy": refusal.remedy} if refusal.remedy else {}
             raise Refused(
@@ -294,7 +296,7 @@ class AttentionEngine:
                 self._schedule_offers(state, attention.offered(str(data["target"])))
                 self._schedule_offer(state, str(data["target"]).partition(":")[2])
             case "x.c2a.digest" if data["text"]:
-                record = records.Delivery(
+                record = records.DeliveryRecord(
                     event_id=found.event_id,
                     session=str(data["session"]),
                     policy=str(data["policy"]),
@@ -448,14 +450,14 @@ class AttentionEngine:
         question = state.attention.room_questions.open.get(event_id)
         self._schedule(None if question is None else offer_at(question, state.attention.settings))
 
-    def _schedule_offers(self, state: GroupAttention, offers: Sequence[Offer | None]) -> None:
+    def _schedule_offers(self, state: GroupAttention, offers: Sequence[OpenOffer | None]) -> None:
         for offer in offers:
             if offer is not None and not offer.held:
                 self._schedule(timers.assign_at(offer.at, state.attention.settings))
 
     # -- commands
 
-    def plan(self, command: GroupCommand, snapshot: Snapshot) -> Plan:
+    def plan(self, command: GroupCommand, snapshot: GroupSnapshot) -> Plan:
         """Decide a command against the group as it stands."""
         if isinstance(command, SetPresence):
             self._present[command.group_id] = frozenset(command.sessions)
@@ -465,9 +467,9 @@ class AttentionEngine:
         state = self.group(snapshot.group, snapshot.lookup)
         roster = roster_for(snapshot.group, state.attention, self.online(command.group_id))
         archive = Archive(state.attention, state.past, snapshot.lookup, roster)
-        return interpreter.plan(interpreter.Case(command, snapshot, archive))
+        return interpreter.plan(interpreter.CommandCase(command, snapshot, archive))
 
-    def _step(self, command: RunDueTimers, snapshot: Snapshot) -> Plan:
+    def _step(self, command: RunDueTimers, snapshot: GroupSnapshot) -> Plan:
         """The next thing that is due in a group, in a transaction of its own; none when all is done."""
         state = self.group(snapshot.group, snapshot.lookup)
         sessions = {life.session: life for life in command.lives}
@@ -480,7 +482,7 @@ class AttentionEngine:
         next_due = timers.next_due(state.attention, lives)
         return Plan((), lambda _outcomes: TimersRun(stepped=False, next_due=next_due))
 
-    def _item(self, state: GroupAttention, event_id: str) -> digest.Item | None:
+    def _item(self, state: GroupAttention, event_id: str) -> digest.DigestItem | None:
         event = state.past.form(event_id)
         parsed = state.past.parsed(event) if event is not None else None
         if event is None or parsed is None or state.attention.versions.is_superseded(event_id):

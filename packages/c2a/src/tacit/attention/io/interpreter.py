@@ -30,7 +30,7 @@ from tacit.attention.io.deliveries import in_full
 from tacit.attention.read.conversation import MAIN, Conversation, is_dm
 from tacit.attention.send import tools
 from tacit.attention.send.askers import everybody_behind
-from tacit.attention.send.draft import Caller
+from tacit.attention.send.draft import CallingSession
 from tacit.attention.settings import accepted, warnings
 from tacit.attention.state import absences, records
 from tacit.attention.state import approvals as approving
@@ -57,16 +57,16 @@ if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
     from tacit.attention.state.fold import Attention
     from tacit.ledger.commands import Committed, GroupCommand
-    from tacit.ledger.engine import Snapshot
+    from tacit.ledger.engine import GroupSnapshot
     from tacit.ledger.stored_event import StoredEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CommandCase:
     """One command with everything that it is decided against."""
 
     command: GroupCommand
-    snapshot: Snapshot
+    snapshot: GroupSnapshot
     archive: Archive
 
     @property
@@ -102,7 +102,7 @@ class Case:
         return Plan(self.submitted(written), result)
 
 
-def plan(case: Case) -> Plan:
+def plan(case: CommandCase) -> Plan:
     """Decide a command; refuses by raising."""
     deciding = _PLANS.get(type(case.command))
     if deciding is None:
@@ -113,7 +113,7 @@ def plan(case: Case) -> Plan:
 # -- sessions and their tools
 
 
-def _record_session(case: Case, command: RecordSession) -> Plan:
+def _record_session(case: CommandCase, command: RecordSession) -> Plan:
     """Write down what was agreed with a harness, when it differs from what is known."""
     known = case.attention.sessions.get(command.session)
     modes = frozenset(Mode(mode) for mode in command.modes)
@@ -123,7 +123,7 @@ def _record_session(case: Case, command: RecordSession) -> Plan:
         command.interrupt,
     ):
         return Plan()
-    record = records.Session(
+    record = records.SessionRecord(
         session=command.session,
         version=command.version,
         modes=sorted(command.modes),
@@ -132,7 +132,7 @@ def _record_session(case: Case, command: RecordSession) -> Plan:
     return Plan(case.submitted([record]))
 
 
-def _report_work(case: Case, command: ReportWork) -> Plan:
+def _report_work(case: CommandCase, command: ReportWork) -> Plan:
     """Write down a change in the work on an event that is the session's; a sign of life is no change.
 
     What is over, or never was the session's, is no work of it: nothing is written, as nobody asked.
@@ -147,7 +147,7 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
         is_its_own = answers and not obligation.closed
     if not is_its_own:
         return Plan((), lambda _outcomes: WorkHeard(own=False))
-    record = records.Work(
+    record = records.WorkRecord(
         event_id=event_id,
         session=session,
         state=command.state,
@@ -161,14 +161,14 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
     return Plan(case.submitted([record]) if news else (), lambda _outcomes: WorkHeard(own=True))
 
 
-def _call_tool(case: Case, command: CallTool) -> Plan:
+def _call_tool(case: CommandCase, command: CallTool) -> Plan:
     """Run a writing tool; every call leaves a record, refused ones included (C2A-206).
 
     One that is only asked again while a person has not answered has left its record before, and so has a
     question to people that is looked at again.
     """
     name, session, archive = command.name, command.session, case.archive
-    caller = Caller(
+    caller = CallingSession(
         session, case.attention, archive, archive.roster, case.snapshot.now, signals=command.signals or USUAL
     )
     outcome = tools.call(name, command.arguments, caller)
@@ -181,7 +181,7 @@ def _call_tool(case: Case, command: CallTool) -> Plan:
         kind, data = outcome.chat
         found.append(Submission(command.group_id, session, kind, data, msgspec.json.encode(data)))
     elif not outcome.written and name not in tools.LOOKS:
-        found += case.submitted([records.Audit(what=name, session=session, for_=[session])])
+        found += case.submitted([records.AuditRecord(what=name, session=session, for_=[session])])
     result: dict[str, Any] = {"ok": True, **outcome.result}
     if outcome.event is not None and (event := archive.readable(outcome.event, session)) is not None:
         obligation = tools.obligation_towards(event, caller)
@@ -208,7 +208,7 @@ def _key(principal: str, client_id: str) -> str:
     return hashlib.sha256(f"{len(principal)}:{principal}:{client_id}".encode()).hexdigest()
 
 
-def _edit(case: Case, command: EditMessage) -> Plan:
+def _edit(case: CommandCase, command: EditMessage) -> Plan:
     """Put a new text in the place of one's own message; the ledger keeps the first one."""
     found = case.message(command.event_id, command.principal)
     if found.by != command.principal:
@@ -222,7 +222,7 @@ def _edit(case: Case, command: EditMessage) -> Plan:
     earlier = case.snapshot.lookup.event(latest) if latest != found.event_id else None
     # Whom an earlier edit named stays named: a form is made of the first one and its own edit alone.
     named = command.mentions or (earlier.data.get("mentions", []) if earlier is not None else [])
-    record = records.Edit(
+    record = records.EditRecord(
         supersedes=latest,
         text=command.text,
         original=found.event_id if earlier is not None else None,
@@ -233,7 +233,7 @@ def _edit(case: Case, command: EditMessage) -> Plan:
     return Plan(case.submitted([record]))
 
 
-def _delete(case: Case, command: DeleteMessage) -> Plan:
+def _delete(case: CommandCase, command: DeleteMessage) -> Plan:
     """Take a message back: its content goes for good, the ledger keeps its envelope."""
     found = case.message(command.event_id, command.principal)
     if command.principal not in {found.by, USER}:
@@ -241,7 +241,7 @@ def _delete(case: Case, command: DeleteMessage) -> Plan:
     if case.attention.versions.is_deleted(found.event_id):
         raise invalid("the message was deleted already", "C2A-187", reason="deleted")
     written: list[Written] = [
-        records.Delete(event_id=found.event_id, by=command.principal, reason=command.reason)
+        records.DeleteRecord(event_id=found.event_id, by=command.principal, reason=command.reason)
     ]
     latest = case.attention.versions.latest(found.event_id)
     if latest != found.event_id:
@@ -256,7 +256,7 @@ def _required(value: str | None, name: str) -> str:
     return value
 
 
-def _steer(case: Case, command: Steer) -> Plan:
+def _steer(case: CommandCase, command: Steer) -> Plan:
     return _STEERING[command.op](case, command)
 
 
@@ -266,7 +266,7 @@ def _require_right(principal: str, asker: str | None) -> None:
         raise denied("this is for whoever asked, and for the owner", "C2A-199")
 
 
-def _cancel(case: Case, command: Steer) -> Plan:
+def _cancel(case: CommandCase, command: Steer) -> Plan:
     """Call an event back from everyone, or from one agent."""
     found = case.event(_required(command.event_id, "event_id"), command.principal)
     _require_right(command.principal, found.by)
@@ -277,11 +277,11 @@ def _cancel(case: Case, command: Steer) -> Plan:
         if command.agent is None or one.session == command.agent
     ]
     written: list[Written] = [one.record for one in cancellations(obligations, "stop")]
-    written.append(records.Audit(what="cancel", event_id=latest, details={"by": command.principal}))
+    written.append(records.AuditRecord(what="cancel", event_id=latest, details={"by": command.principal}))
     return case.answered(written, {"cancelled": [one.session for one in obligations if not one.closed]})
 
 
-def _reassign(case: Case, command: Steer) -> Plan:
+def _reassign(case: CommandCase, command: Steer) -> Plan:
     """The obligation goes to an agent of the person's choice; the others are called back (C2A-176)."""
     found = case.event(_required(command.event_id, "event_id"), command.principal)
     _require_right(command.principal, found.by)
@@ -308,16 +308,16 @@ def _reassign(case: Case, command: Steer) -> Plan:
     record = delivery(latest, to, escalated(decision), past.parsed(form), attempt=attempt)
     given: list[Written] = [one.record for one in cancellations(others, "reassign")]
     given += [
-        records.Claim(target=held.target, thread=held.thread, session=held.session, action="release")
+        records.ClaimRecord(target=held.target, thread=held.thread, session=held.session, action="release")
         for held in attention.claims
         if held.target == f"event:{latest}" and held.session != to
     ]
     fresh = records_with(record, attention.settings.deadline_ms, case.snapshot.now)
-    named = records.Audit(what="reassign", event_id=latest, details={"by": command.principal, "to": to})
+    named = records.AuditRecord(what="reassign", event_id=latest, details={"by": command.principal, "to": to})
     return case.answered([*given, fresh, named], {"to": to, "reason": Reason.ESCALATION.value})
 
 
-def _approve(case: Case, command: Steer) -> Plan:
+def _approve(case: CommandCase, command: Steer) -> Plan:
     approval_id = _required(command.approval_id, "approval_id")
     asked = case.attention.approvals.find(approval_id)
     if asked is not None and not approving.may_answer(asked, command.principal):
@@ -341,7 +341,7 @@ def _approve(case: Case, command: Steer) -> Plan:
     return case.answered([answered], {"approval_id": approval_id, "state": answered.state})
 
 
-def _was_called_off(case: Case, asked: approving.Asked) -> bool:
+def _was_called_off(case: CommandCase, asked: approving.ApprovalRequest) -> bool:
     """Was the work that the question is about taken from the agent, whether it has heard of it or not?"""
     latest = case.attention.versions.latest(asked.event_id or "")
     obligation = case.attention.obligations.get(latest, asked.session)
@@ -350,7 +350,7 @@ def _was_called_off(case: Case, asked: approving.Asked) -> bool:
     return obligation is not None and obligation.closed and obligation.disposition is Disposition.SUPERSEDED
 
 
-def _revoke(case: Case, command: Steer) -> Plan:
+def _revoke(case: CommandCase, command: Steer) -> Plan:
     """Take back what was allowed an agent for good; whoever could grant it may."""
     approval_id = _required(command.approval_id, "approval_id")
     asked = case.attention.approvals.find(approval_id)
@@ -362,7 +362,7 @@ def _revoke(case: Case, command: Steer) -> Plan:
     return case.answered([revoked], {"approval_id": approval_id, "state": revoked.state})
 
 
-def _leave(case: Case, command: Steer) -> Plan:
+def _leave(case: CommandCase, command: Steer) -> Plan:
     """Send an agent out of a thread or channel, or call it back."""
     agent = _required(command.agent, "agent")
     conversation = _conversation(case, command)
@@ -374,13 +374,13 @@ def _leave(case: Case, command: Steer) -> Plan:
     if isinstance(gone, Refusal):
         raise _refused(gone)
     if command.op == "return":
-        back = records.Membership(
+        back = records.MembershipRecord(
             session=agent, conversation=conversation.id, thread=conversation.thread, action="return"
         )
         return case.answered([back], {"agent": agent, "returned": conversation.place})
     claims = given_back(case.attention, agent, conversation, case.snapshot.now)
     owed: list[Written] = [
-        records.Disposition(
+        records.DispositionRecord(
             event_id=obligation.event_id,
             session=agent,
             disposition=Disposition.SUPERSEDED.value,
@@ -395,14 +395,14 @@ def _leave(case: Case, command: Steer) -> Plan:
     return case.answered([gone, *claims, *owed], {"agent": agent, "left": conversation.place})
 
 
-def _is_in(case: Case, event_id: str, conversation: Conversation) -> bool:
+def _is_in(case: CommandCase, event_id: str, conversation: Conversation) -> bool:
     said = case.attention.past.get(event_id)
     if said is None or said.conversation.id != conversation.id:
         return False
     return conversation.thread is None or said.conversation.thread == conversation.thread
 
 
-def _conversation(case: Case, command: Steer) -> Conversation:
+def _conversation(case: CommandCase, command: Steer) -> Conversation:
     if command.event_id is None:
         name = command.conversation_id or MAIN
         return Conversation(name, ConversationKind.DM if is_dm(name) else ConversationKind.CHANNEL)
@@ -416,11 +416,11 @@ def _conversation(case: Case, command: Steer) -> Conversation:
     return Conversation(said.conversation.id, kind, root)
 
 
-def _change_rules(case: Case, command: ChangeRules) -> Plan:
+def _change_rules(case: CommandCase, command: ChangeRules) -> Plan:
     changed = accepted(case.attention.settings, command.settings)
     if isinstance(changed, Refusal):
         raise _refused(changed)
-    record = records.Rules(values=command.settings, by=command.principal)
+    record = records.RulesRecord(values=command.settings, by=command.principal)
     return case.answered([record], {"settings": command.settings, "warnings": list(warnings(changed))})
 
 
@@ -434,7 +434,7 @@ def _refused(refused: Refusal) -> Refused:
     return Refused(code, refused.message, row=refused.row, details=details)
 
 
-_STEERING: Final[dict[str, Callable[[Case, Steer], Plan]]] = {
+_STEERING: Final[dict[str, Callable[[CommandCase, Steer], Plan]]] = {
     "cancel": _cancel,
     "reassign": _reassign,
     "approve": _approve,
@@ -444,7 +444,7 @@ _STEERING: Final[dict[str, Callable[[Case, Steer], Plan]]] = {
     "return": _leave,
 }
 _PLANS: Final = cast(
-    "dict[type[GroupCommand], Callable[[Case, GroupCommand], Plan]]",
+    "dict[type[GroupCommand], Callable[[CommandCase, GroupCommand], Plan]]",
     {
         CallTool: _call_tool,
         RecordSession: _record_session,

@@ -54,7 +54,7 @@ _EVERYTHING: Final = (0, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class Attendance:
     """Who is connected at this moment, which no ledger knows."""
 
     agents: Mapping[str, AgentStatus] = field(default_factory=dict[str, AgentStatus])
@@ -313,7 +313,7 @@ class Pull:
         place = self._archive.past.place(event) if event is not None else None
         return place.id if place is not None else MAIN
 
-    def members(self, here: Here) -> dict[str, Any]:
+    def members(self, here: Attendance) -> dict[str, Any]:
         """Who is here, in which roles, who is busy and with what, as far as the answer's readers may know."""
         roster = self._archive.roster
         work = self._work()

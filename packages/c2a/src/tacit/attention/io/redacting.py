@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Self
 
 from tacit.attention.commands import DeleteMessage
 from tacit.attention.io.engine import AttentionEngine
-from tacit.attention.state.records import Delete, submitted
+from tacit.attention.state.records import DeleteRecord, submitted
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.sqlite import connect
 from tacit.ledger.codes import missing
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import erasure
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.principal import USER
 from tacit.ledger.projection import first_form
 
@@ -40,7 +40,7 @@ class Redacting:
     """An open ledger from which content is taken; what is taken is gone when it is closed."""
 
     def __init__(self, folder: Path, clock: Clock, entropy: Entropy) -> None:
-        options = Options(clock=clock, entropy=entropy, purpose="tacit ledger redact", readers=1)
+        options = StoreOptions(clock=clock, entropy=entropy, purpose="tacit ledger redact", readers=1)
         self._store = Store(folder, options, engine=AttentionEngine)
 
     def __enter__(self) -> Self:
@@ -59,7 +59,7 @@ class Redacting:
         if decode(first.raw).redacted is not None:
             raise Refused("invalid_request", "its content is gone already", row="C2A-187")
         if was_deleted:
-            self._record(group_id, Delete(event_id=first.event_id, by=USER, reason=reason))
+            self._record(group_id, DeleteRecord(event_id=first.event_id, by=USER, reason=reason))
         else:
             self._store.decide(DeleteMessage(group_id, USER, first.event_id, reason))
         return 1
@@ -68,10 +68,10 @@ class Redacting:
         """All that was taken back while its content stayed; in the name of who took it back."""
         found = self._store.read(_still_there)
         for group_id, event_id, by in found:
-            self._record(group_id, Delete(event_id=event_id, by=by, reason=reason))
+            self._record(group_id, DeleteRecord(event_id=event_id, by=by, reason=reason))
         return len(found)
 
-    def _record(self, group_id: str, record: Delete) -> None:
+    def _record(self, group_id: str, record: DeleteRecord) -> None:
         for submission in submitted(group_id, [record]):
             self._store.append(submission)
 

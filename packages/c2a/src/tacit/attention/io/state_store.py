@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from tacit.attention.decide.decide import Decided
+from tacit.attention.decide.decide import EventDecision
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
 from tacit.attention.read.cues import SaidLine
 from tacit.attention.read.message import parse_message
-from tacit.attention.read.roster import ALL_MODES, Agent, Person, Roster
+from tacit.attention.read.roster import ALL_MODES, Roster, RosterAgent, RosterPerson
 from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
-from tacit.attention.state.approvals import Approvals, Asked
+from tacit.attention.state.approvals import ApprovalRequest, Approvals
 from tacit.attention.state.asking import Asking, AwaitedAnswer, AwaitedAnswers
-from tacit.attention.state.claims import Claims, Held, Offer
+from tacit.attention.state.claims import Claims, HeldClaim, OpenOffer
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.last_talks import LastTalk, LastTalks
 from tacit.attention.state.loops import Exchange, Exchanges
@@ -35,7 +35,7 @@ from tacit.attention.state.obligations import Obligation, Obligations
 from tacit.attention.state.person_questions import PersonQuestion, PersonQuestions
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import RoomQuestion, RoomQuestions
-from tacit.attention.state.sends import Answer, EphemeralSend, Sending
+from tacit.attention.state.sends import EphemeralSend, Sending, SentAnswer
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending
 from tacit.attention.state.versions import MessageForm, Versions, edited
 from tacit.attention.state.work import PieceOfWork, Works
@@ -59,11 +59,11 @@ _PLACE: Final = tuple[str, str | None]
 _PAIR: Final = tuple[str, str]
 _WHOLE: Final[dict[str, tuple[Any, Any]]] = {
     "rules": (str, Any),
-    "claim": (str, Held),
+    "claim": (str, HeldClaim),
     "absence": (str, Absence),
     "exchange": (_PLACE, Exchange),
     "session": (str, SessionAgreement),
-    "offer": (str, Offer),
+    "offer": (str, OpenOffer),
     "room_question": (str, RoomQuestion),
     "pending_digest": (str, PendingDigest),
     "spent": (str, SessionSpending),
@@ -72,7 +72,7 @@ _WHOLE: Final[dict[str, tuple[Any, Any]]] = {
 SAID: Final = frozenset({"chat.message", "x.c2a.edit", "system.notify", "chat.reaction"})
 
 
-class Events(Protocol):
+class EventsOfGroup(Protocol):
     """Where events of one group are looked up."""
 
     def event(self, event_id: str) -> StoredEvent | None:
@@ -98,23 +98,23 @@ def attention_on(folds: GroupFolds) -> Attention:
         absences=Absences(whole["absence"]),
         exchanges=Exchanges(whole["exchange"]),
         versions=Versions(table("message_form", str, MessageForm)),
-        approvals=Approvals(table("approval", _PAIR, Asked, attrgetter("holds"))),
+        approvals=Approvals(table("approval", _PAIR, ApprovalRequest, attrgetter("holds"))),
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
         sessions=whole["session"],
         rules=whole["rules"],
-        decided=table("decided", str, Decided),
+        decided=table("decided", str, EventDecision),
         offers=whole["offer"],
         room_questions=RoomQuestions(whole["room_question"]),
         sent=lists("sent", str, Sending),
-        answers=lists("answers", _PAIR, Answer),
+        answers=lists("answers", _PAIR, SentAnswer),
         looked=table("looked", _PAIR, Moment),
         pending_digests=whole["pending_digest"],
         spent=whole["spent"],
         ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
         progress=ProgressReports(
-            table("progress", _PAIR, records.Progress), lists("progress_moved", str, str)
+            table("progress", _PAIR, records.ProgressRecord), lists("progress_moved", str, str)
         ),
         recalled=lists("recalled", str, str),
         work=Works(
@@ -123,7 +123,7 @@ def attention_on(folds: GroupFolds) -> Attention:
             lists("work_ended", str, str),
         ),
         notices=lists("notices", str, str),
-        turns=lists("turns", _PAIR, records.Turn),
+        turns=lists("turns", _PAIR, records.TurnRecord),
         floors=lists("floor", str, SaidLine),
         bursts=table("burst", _PAIR, Burst),
         asking=Asking(
@@ -161,7 +161,7 @@ class PastMessages:
         self._cache: dict[str, ParsedMessage] = {}
         self._followed: Event | None = None
         self._first: StoredEvent | None = None
-        self.events: Events | None = None
+        self.events: EventsOfGroup | None = None
         self.roster = Roster()
 
     def get(self, event_id: str, /) -> ParsedMessage | None:
@@ -273,7 +273,7 @@ def roster_for(group: Group, attention: Attention, online: frozenset[str] | None
     """The roster of a group with what each harness agreed to; without word of it all count as online."""
     sessions = attention.sessions
     agents = [
-        Agent(
+        RosterAgent(
             actor.actor_id,
             names=(actor.title,) if actor.title else (),
             role=actor.role,
@@ -283,7 +283,7 @@ def roster_for(group: Group, attention: Attention, online: frozenset[str] | None
         )
         for actor in group.present()
     ]
-    people = [Person(one.principal, (one.title,) if one.title else ()) for one in group.people.values()]
+    people = [RosterPerson(one.principal, (one.title,) if one.title else ()) for one in group.people.values()]
     return Roster.of(agents, people)
 
 
@@ -298,18 +298,18 @@ def roster_ever(connection: apsw.Connection, number: int) -> Roster:
 
     Whom a text names is looked up by the names of the day; what stays of a text must hold all that could be.
     """
-    agents: dict[str, Agent] = {}
-    people: dict[str, Person] = {}
+    agents: dict[str, RosterAgent] = {}
+    people: dict[str, RosterPerson] = {}
     for (raw,) in connection.execute(_NAMING, (number << SHIFT, (number + 1) << SHIFT)):
         data = decode(bytes(raw)).data
         names = (str(data["title"]),) if data.get("title") else ()
         if (principal := data.get("principal")) is not None:
-            known = people.get(principal, Person(principal))
-            people[principal] = Person(principal, (*known.names, *names))
+            known = people.get(principal, RosterPerson(principal))
+            people[principal] = RosterPerson(principal, (*known.names, *names))
             continue
         actor = str(data["actor_id"])
-        before_it = agents.get(actor, Agent(actor))
-        agents[actor] = Agent(
+        before_it = agents.get(actor, RosterAgent(actor))
+        agents[actor] = RosterAgent(
             actor,
             (*before_it.names, *names),
             data.get("role") or before_it.role,

@@ -20,7 +20,7 @@ from tacit.attention.read.conversation import author_of
 from tacit.attention.send.askers import everybody_behind
 from tacit.attention.state import consequences, escalation, records, room_offers, timers
 from tacit.attention.state.acts import RESOLVED
-from tacit.attention.state.approvals import State, may_allow, may_answer
+from tacit.attention.state.approvals import ApprovalState, may_allow, may_answer
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.attention.state.work import OFFLINE, OUT_OF_TOUCH, AgentStatus
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.attention.decide.decide import Decided
+    from tacit.attention.decide.decide import EventDecision
     from tacit.attention.decide.decision import Decision, Rule
     from tacit.attention.io.archive import Archive
-    from tacit.attention.state.approvals import Asked
+    from tacit.attention.state.approvals import ApprovalRequest
     from tacit.ledger.envelope import Event
     from tacit.ledger.stored_event import StoredEvent
 
@@ -117,7 +117,7 @@ def decisions_view(archive: Archive, event_id: str, present: AgentsNow) -> dict[
     }
 
 
-def _is_quiet(decided: Decided, agent: str) -> bool:
+def _is_quiet(decided: EventDecision, agent: str) -> bool:
     situation = decided.situation(agent)
     decision = decided.decision(agent)
     return situation is Situation.OWN or (
@@ -125,7 +125,7 @@ def _is_quiet(decided: Decided, agent: str) -> bool:
     )
 
 
-def _cues(agent: str, decided: Decided, event: Event) -> str:
+def _cues(agent: str, decided: EventDecision, event: Event) -> str:
     """What told that a line goes on with the agent's dialogue, in words; nothing for any other."""
     follows = decided.follows.get(agent)
     author = author_of(event).display_name.removeprefix("usr:")
@@ -133,7 +133,12 @@ def _cues(agent: str, decided: Decided, event: Event) -> str:
 
 
 def _one(
-    archive: Archive, event: Event, agent: str, decided: Decided, obligation: Obligation | None, now: Moment
+    archive: Archive,
+    event: Event,
+    agent: str,
+    decided: EventDecision,
+    obligation: Obligation | None,
+    now: Moment,
 ) -> dict[str, Any]:
     attention = archive.attention
     decision = as_delivered(decided.decision(agent, attention.settings), obligation, SAID_BY_RULES)
@@ -154,9 +159,7 @@ def _one(
         "state": state_of(decision, obligation, agent in attention.sessions),
         "disposition": _disposition(obligation),
         "signal": obligation.signal if obligation is not None else None,
-        "glyph": SIGNALS[obligation.signal].glyph
-        if obligation is not None and obligation.signal in SIGNALS
-        else None,
+        "glyph": _glyph(obligation),
         "declined": obligation.declined if obligation is not None else False,
         "attended": agent in attention.sessions,
         "answers": [one.event_id for one in attention.answers[event.id, agent]],
@@ -185,11 +188,16 @@ def _one(
     reports = attention.progress.of_session(agent) if obligation is not None and not obligation.closed else ()
     moved = next((one for one in reports if one.event_id == event.id), None)
     if moved is not None and found["state"] != "expired":
-        found["progress"] = _progress_shown(moved)
-        found["state"] = "working"
+        found |= {"progress": _progress_shown(moved), "state": "working"}
     if turns := attention.turns[event.id, agent]:
         found["turns"] = [records.data_of(one) for one in turns]
     return found
+
+
+def _glyph(obligation: Obligation | None) -> str | None:
+    if obligation is None or obligation.signal not in SIGNALS:
+        return None
+    return SIGNALS[obligation.signal].glyph
 
 
 def _disposition(obligation: Obligation | None) -> str | None:
@@ -209,7 +217,7 @@ def _with_work(archive: Archive, one: dict[str, Any], event_id: str, present: Ag
     return {**one, "work": work, "state": state}
 
 
-def _progress_shown(report: records.Progress) -> dict[str, Any]:
+def _progress_shown(report: records.ProgressRecord) -> dict[str, Any]:
     return {"value": report.progress, "total": report.total, "message": report.message}
 
 
@@ -383,12 +391,14 @@ def agents_view(
     return found
 
 
-def approvals_view(archive: Archive, asked: Sequence[Asked], principal: str) -> list[dict[str, Any]]:
+def approvals_view(
+    archive: Archive, asked: Sequence[ApprovalRequest], principal: str
+) -> list[dict[str, Any]]:
     """What waits for a person's yes or no, or was allowed for good: of all that this person may know."""
     return [_approval_shown(archive, one, principal) for one in asked if may_answer(one, principal)]
 
 
-def _approval_shown(archive: Archive, asked: Asked, principal: str) -> dict[str, Any]:
+def _approval_shown(archive: Archive, asked: ApprovalRequest, principal: str) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "approval_id": asked.approval_id,
         "session": asked.session,
@@ -398,7 +408,7 @@ def _approval_shown(archive: Archive, asked: Asked, principal: str) -> dict[str,
         "asked_by": list(asked.asked_by) or [USER],
         "request": _request(archive, asked, principal),
     }
-    if asked.state is State.ASKED:
+    if asked.state is ApprovalState.ASKED:
         askers = everybody_behind(asked.events, asked.session, archive)
         shown["may_allow"] = may_allow(asked, principal, askers)
     if asked.kind != "send":
@@ -407,7 +417,7 @@ def _approval_shown(archive: Archive, asked: Asked, principal: str) -> dict[str,
     return shown
 
 
-def _request(archive: Archive, asked: Asked, principal: str) -> dict[str, Any] | None:
+def _request(archive: Archive, asked: ApprovalRequest, principal: str) -> dict[str, Any] | None:
     """What was asked of the agent, in its asker's words, for whoever may read them."""
     stored = archive.found(asked.event_id) if asked.event_id is not None else None
     event = archive.form_for(stored, principal) if stored is not None else None

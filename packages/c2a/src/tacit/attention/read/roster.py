@@ -34,7 +34,7 @@ NOBODY: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class RosterAgent:
     """One agent session as attention sees it."""
 
     agent_id: str
@@ -46,7 +46,7 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class RosterPerson:
     """One human."""
 
     principal: str
@@ -57,12 +57,12 @@ class Person:
 class Roster:
     """All agents and people of one group."""
 
-    agents: Mapping[str, Agent] = field(default_factory=dict[str, Agent])
-    people: Mapping[str, Person] = field(default_factory=dict[str, Person])
+    agents: Mapping[str, RosterAgent] = field(default_factory=dict[str, RosterAgent])
+    people: Mapping[str, RosterPerson] = field(default_factory=dict[str, RosterPerson])
     owner: str = "user"
 
     @classmethod
-    def of(cls, agents: Iterable[Agent], people: Iterable[Person] = ()) -> Roster:
+    def of(cls, agents: Iterable[RosterAgent], people: Iterable[RosterPerson] = ()) -> Roster:
         """A roster from its entries."""
         return cls(
             {agent.agent_id: agent for agent in agents}, {person.principal: person for person in people}

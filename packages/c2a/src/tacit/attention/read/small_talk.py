@@ -118,7 +118,7 @@ def small_talk(text: str, languages: Sequence[Language]) -> SmallTalk | None:
     return next((reading for reading in readings if reading is not None), None)
 
 
-class _Reader:
+class _SmallTalkReader:
     """The small talk of one language; beside those that put spaces between words English is understood."""
 
     def __init__(self, language: Language) -> None:
@@ -308,8 +308,8 @@ def _is_slip(right: str, written: str) -> bool:
 
 
 @cache
-def _reader_of(language: Language) -> _Reader:
-    return _Reader(language)
+def _reader_of(language: Language) -> _SmallTalkReader:
+    return _SmallTalkReader(language)
 
 
 @cache

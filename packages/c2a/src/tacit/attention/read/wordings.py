@@ -32,7 +32,7 @@ _NONE: Final = ""
 """In place of a letter: the way on takes none."""
 
 
-class _State:
+class _WordingState:
     """Where some letters have led, in all wordings at once."""
 
     __slots__ = ("closed", "following", "places", "rest")
@@ -43,7 +43,7 @@ class _State:
         """Marks of the wordings that may end here."""
         self.rest = rest
         """Marks of those that take the rest of the clause as well."""
-        self.following: dict[str, _State | None] = {}
+        self.following: dict[str, _WordingState | None] = {}
 
 
 class Wordings:
@@ -63,7 +63,7 @@ class Wordings:
         self._root = self._place()
         self._shared: dict[tuple[int, str], int] = {}
         """What lines have in common at their beginning is laid out once."""
-        self._begin: _State | None = None
+        self._begin: _WordingState | None = None
         self._kept = 0
         self.endings: list[tuple[str, int]] = []
         """What a clause ends with, whatever it begins with."""
@@ -170,7 +170,7 @@ class Wordings:
 
     def at(self, text: str, start: int) -> Iterator[tuple[int, int, int]]:
         """What begins at a place of a text: each end, with the marks of what ends and of what goes on."""
-        state: _State | None = self._first()
+        state: _WordingState | None = self._first()
         for end in range(start, min(len(text), start + self._reach)):
             letter = text[end]
             known = state.following
@@ -183,13 +183,13 @@ class Wordings:
             if state.closed or state.rest:
                 yield end + 1, state.closed, state.rest
 
-    def _first(self) -> _State:
+    def _first(self) -> _WordingState:
         if self._begin is None or self._kept > _KEPT:
             self._kept = 0
             self._begin = self._state(self._over_spaces(self._reached([self._root])))
         return self._begin
 
-    def _after(self, places: frozenset[int], letter: str) -> _State | None:
+    def _after(self, places: frozenset[int], letter: str) -> _WordingState | None:
         """The state behind a letter."""
         on: list[int] = []
         for place in places:
@@ -202,7 +202,7 @@ class Wordings:
         reached = self._reached(on)
         return self._state(self._over_spaces(reached) if letter == " " else reached)
 
-    def _state(self, places: frozenset[int]) -> _State:
+    def _state(self, places: frozenset[int]) -> _WordingState:
         self._kept += len(places)
         closed = rest = 0
         for place in self._over_spaces(places):
@@ -212,7 +212,7 @@ class Wordings:
                 else:
                     closed |= mark
         leading = frozenset(place for place in places if self._letters[place] != _NONE)
-        return _State(leading, closed, rest)
+        return _WordingState(leading, closed, rest)
 
     def _reached(self, places: Iterable[int]) -> frozenset[int]:
         reached: set[int] = set()

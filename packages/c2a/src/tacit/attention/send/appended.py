@@ -22,18 +22,18 @@ from tacit.c2a.vocabulary import ConversationKind, Directedness
 
 if TYPE_CHECKING:
     from tacit.attention.read.conversation import Conversation
-    from tacit.attention.send.draft import Caller
+    from tacit.attention.send.draft import CallingSession
     from tacit.ledger.envelope import Event
 
 _SEEN_IN = {ConversationKind.DM: "dm", ConversationKind.THREAD: "thread"}
 
 
-def refused(event: Event, caller: Caller) -> Refusal | None:
+def refused(event: Event, caller: CallingSession) -> Refusal | None:
     """Why the agent may not append this now; None when it may."""
     return _signal_refused(event, caller) if event.kind == "chat.reaction" else _said_refused(event, caller)
 
 
-def _signal_refused(event: Event, caller: Caller) -> Refusal | None:
+def _signal_refused(event: Event, caller: CallingSession) -> Refusal | None:
     """A signal that claims or puts off goes by the rules of `chat.react`; what changes nothing is free."""
     on, signal = event.data.get("event_id"), signal_of(event.data)
     if not isinstance(on, str) or signal not in SIGNALS or event.data.get("removed"):
@@ -45,7 +45,7 @@ def _signal_refused(event: Event, caller: Caller) -> Refusal | None:
     return act if isinstance(act, Refusal) else None
 
 
-def _said_refused(event: Event, caller: Caller) -> Refusal | None:
+def _said_refused(event: Event, caller: CallingSession) -> Refusal | None:
     conversation = caller.attention.state_for(event, caller.now).conversation
     if conversation is None:
         return None
@@ -55,7 +55,7 @@ def _said_refused(event: Event, caller: Caller) -> Refusal | None:
     return may_append(send, surroundings(send, place, caller), caller.now, caller.attention.settings)
 
 
-def _send(event: Event, conversation: Conversation, caller: Caller) -> Send:
+def _send(event: Event, conversation: Conversation, caller: CallingSession) -> Send:
     data = event.data
     given: object = data.get("c2a")
     said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
@@ -82,6 +82,6 @@ def _send(event: Event, conversation: Conversation, caller: Caller) -> Send:
     )
 
 
-def _answers(event_id: object, caller: Caller) -> str | None:
+def _answers(event_id: object, caller: CallingSession) -> str | None:
     event = caller.archive.readable(event_id, caller.session) if isinstance(event_id, str) else None
     return event.id if event is not None and event.by != caller.session else None

@@ -22,7 +22,7 @@ MOST_STEPS: Final = 50
 """Messages that are looked at; a longer chain is known so far and no further."""
 
 
-class EventLookup(Protocol):
+class AnyEventLookup(Protocol):
     """Where events are looked up, whoever may read them."""
 
     def found(self, event_id: str) -> StoredEvent | None:
@@ -30,13 +30,13 @@ class EventLookup(Protocol):
         ...
 
 
-def authors(event_ids: Iterable[str], ledger: EventLookup) -> tuple[str, ...]:
+def authors(event_ids: Iterable[str], ledger: AnyEventLookup) -> tuple[str, ...]:
     """Who wrote these, each once, in their order."""
     events = (ledger.found(event_id) for event_id in event_ids)
     return tuple(dict.fromkeys(event.by for event in events if event is not None))
 
 
-def everybody_behind(event_ids: Iterable[str], session: str, ledger: EventLookup) -> frozenset[str]:
+def everybody_behind(event_ids: Iterable[str], session: str, ledger: AnyEventLookup) -> frozenset[str]:
     """All who are known to have wanted it, beside the session that was asked."""
     waiting, seen, principals = list(event_ids), set[str](), set[str]()
     while waiting and len(seen) < MOST_STEPS:

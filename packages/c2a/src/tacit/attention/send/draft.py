@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.read.conversation import MAIN, Conversation
 from tacit.attention.send import askers
-from tacit.attention.send.surroundings import Answered, Sent, Surroundings
+from tacit.attention.send.surroundings import AnsweredEvent, EarlierSend, Surroundings
 from tacit.attention.state import approvals, records
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.deadlines import MS
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.attention.read.roster import Roster
-    from tacit.attention.state.claims import Held
+    from tacit.attention.state.claims import HeldClaim
     from tacit.attention.state.fold import Attention
     from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
     from tacit.ledger.stored_event import StoredEvent
 
 
-class Archive(Protocol):
+class DraftArchive(Protocol):
     """What a draft is checked against in the ledger, as the session may see it."""
 
     def readable(self, event_id: str, session: str) -> Event | None:
@@ -62,12 +62,12 @@ class Archive(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CallingSession:
     """One session that calls a tool, and all that is known at this moment."""
 
     session: str
     attention: Attention
-    archive: Archive
+    archive: DraftArchive
     roster: Roster
     now: Moment
     ephemeral: bool = True
@@ -87,7 +87,7 @@ class SendPlace:
 NOWHERE: Final = SendPlace(Conversation(), known=False)
 
 
-def place_for(target: str, caller: Caller) -> SendPlace:
+def place_for(target: str, caller: CallingSession) -> SendPlace:
     """The place behind a send's target, as the session knows it; unknown when there is none."""
     there = read_destination(target)
     if there is None:
@@ -100,12 +100,12 @@ def place_for(target: str, caller: Caller) -> SendPlace:
     return SendPlace(found, known=there.name == MAIN or _is_channel(there.name, caller))
 
 
-def _is_channel(name: str, caller: Caller) -> bool:
+def _is_channel(name: str, caller: CallingSession) -> bool:
     known = caller.attention.ownership.knows_channel(name)
     return known or any(one.place == f"channel:{name}" for one in caller.attention.sent[caller.session])
 
 
-def _thread(root: str, caller: Caller) -> SendPlace:
+def _thread(root: str, caller: CallingSession) -> SendPlace:
     first = caller.archive.original(root)
     said = caller.attention.past.get(first) if caller.archive.readable(first, caller.session) else None
     if said is None:
@@ -116,7 +116,7 @@ def _thread(root: str, caller: Caller) -> SendPlace:
     return SendPlace(Conversation(said.conversation.id, kind, top, said.conversation.stream), root=top)
 
 
-def _dm(names: tuple[str, ...], caller: Caller) -> SendPlace:
+def _dm(names: tuple[str, ...], caller: CallingSession) -> SendPlace:
     known = {*caller.roster.agents, *caller.roster.people, caller.roster.owner}
     found = tuple(found for name in names if (found := caller.roster.principal(name)) in known)
     if not names or len(found) != len(names):
@@ -125,7 +125,7 @@ def _dm(names: tuple[str, ...], caller: Caller) -> SendPlace:
     return SendPlace(Conversation(name, ConversationKind.DM), to=cast("tuple[str, ...]", found))
 
 
-def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
+def surroundings(send: Send, place: SendPlace, caller: CallingSession) -> Surroundings:
     """Everything that the rules want to know about a send."""
     attention, now, session = caller.attention, caller.now, caller.session
     answered = _answered(send, caller) if send.in_reply_to is not None else None
@@ -168,7 +168,7 @@ def at_work_on(send: Send) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in (send.during, send.in_reply_to) if one))
 
 
-def _wanted(send: Send, caller: Caller) -> str:
+def _wanted(send: Send, caller: CallingSession) -> str:
     """What an approval of the send is for: its words, its place, and those who asked for it."""
     asked = askers.everybody_behind(at_work_on(send), caller.session, caller.archive)
     return approvals.fingerprint("send", caller.session, send.target, send.body, askers.name_of(asked))
@@ -179,32 +179,32 @@ def _is_where(said: ParsedMessage | None, place: SendPlace) -> bool:
     return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
 
 
-def _holder(event_id: str, thread: str | None, caller: Caller) -> Held | None:
+def _holder(event_id: str, thread: str | None, caller: CallingSession) -> HeldClaim | None:
     """Who owns an event, by itself or with its thread, whose first message it may be."""
     root = thread or caller.archive.original(event_id)
     return caller.attention.claims.holder(event_target(event_id), root, caller.now)
 
 
-def _said(event_id: str, caller: Caller) -> str:
+def _said(event_id: str, caller: CallingSession) -> str:
     event = caller.archive.readable(event_id, caller.session)
     return body_of(event.data.get("text")) if event is not None else ""
 
 
-def _keyed(send: Send, caller: Caller) -> Sent | None:
+def _keyed(send: Send, caller: CallingSession) -> EarlierSend | None:
     """A key is remembered for good (C2A-213)."""
     ephemeral_send = caller.attention.ephemeral_sends.get((caller.session, send.idempotency_key))
     if ephemeral_send is not None:
         same = ephemeral_send.sha256 == hashlib.sha256(send.body.encode()).hexdigest()
-        return Sent(ephemeral_send.event_id, send.body if same else "", send.target)
+        return EarlierSend(ephemeral_send.event_id, send.body if same else "", send.target)
     event = caller.archive.keyed(caller.session, send.idempotency_key) if send.idempotency_key else None
     if event is None:
         return None
     given: object = event.data.get("c2a")
     kept = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-    return Sent(event.id, body_of(event.data.get("text")), str(kept.get("target", send.target)))
+    return EarlierSend(event.id, body_of(event.data.get("text")), str(kept.get("target", send.target)))
 
 
-def _answered(send: Send, caller: Caller) -> Answered | None:
+def _answered(send: Send, caller: CallingSession) -> AnsweredEvent | None:
     event_id = send.in_reply_to or ""
     event = caller.archive.readable(event_id, caller.session)
     if event is None:
@@ -215,7 +215,7 @@ def _answered(send: Send, caller: Caller) -> Answered | None:
     said = attention.past.get(event_id)
     root = (said.conversation.thread if said is not None else None) or caller.archive.original(event_id)
     expired = expired_at(event, caller)
-    return Answered(
+    return AnsweredEvent(
         event_id,
         event.by,
         said.by_agent if said is not None else False,
@@ -227,11 +227,13 @@ def _answered(send: Send, caller: Caller) -> Answered | None:
         expired if expired is not None and expired <= caller.now else None,
         attention.looked.get((session, root)),
         len(given),
-        tuple(Sent(one.event_id, _said(one.event_id, caller), "", one.turn, one.attempt) for one in given),
+        tuple(
+            EarlierSend(one.event_id, _said(one.event_id, caller), "", one.turn, one.attempt) for one in given
+        ),
     )
 
 
-def expired_at(event: Event, caller: Caller) -> Moment | None:
+def expired_at(event: Event, caller: CallingSession) -> Moment | None:
     """When an answer becomes late: an obligation by its deadline, anything else by the freshness window."""
     attention = caller.attention
     obligation = attention.obligations.get(event.id, caller.session)
@@ -245,7 +247,7 @@ def expired_at(event: Event, caller: Caller) -> Moment | None:
     return Moment(at + attention.settings.freshness_ms * MS) if at is not None else None
 
 
-def revealed(send: Send, place: SendPlace, caller: Caller) -> frozenset[str] | None:
+def revealed(send: Send, place: SendPlace, caller: CallingSession) -> frozenset[str] | None:
     """Who reads the private talk that a send comes from, when it goes beyond them; None when it does not.
 
     Row C2A-207. It comes from the event that the session is at work on, and from the one that it answers. No
@@ -266,7 +268,9 @@ def revealed(send: Send, place: SendPlace, caller: Caller) -> frozenset[str] | N
     return knowing
 
 
-def message(send: Send, place: SendPlace, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def message(
+    send: Send, place: SendPlace, caller: CallingSession, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
     """The `chat.message` of a permitted send: the host renders audience and visibility (C2A-111)."""
     kept: dict[str, Any] = {"target": send.target, "visibility": send.visibility}
     kept |= {"in_reply_to": send.in_reply_to} if send.in_reply_to else {}
@@ -294,14 +298,14 @@ def message(send: Send, place: SendPlace, caller: Caller, arguments: Mapping[str
     return data
 
 
-def ephemeral(send: Send, place: SendPlace, caller: Caller) -> records.Ephemeral:
+def ephemeral(send: Send, place: SendPlace, caller: CallingSession) -> records.EphemeralRecord:
     """What the ledger keeps of a message that is for those who are there: no word of it (C2A-217)."""
     body = send.body.encode()
     private = place.conversation.kind is ConversationKind.DM
     readers = {caller.session, *place.to}
     if place.root is not None and (said := caller.attention.past.get(place.root)) is not None:
         readers |= said.private or set()
-    return records.Ephemeral(
+    return records.EphemeralRecord(
         session=caller.session,
         key=send.idempotency_key,
         where=place.conversation.place,
@@ -312,7 +316,7 @@ def ephemeral(send: Send, place: SendPlace, caller: Caller) -> records.Ephemeral
     )
 
 
-def _stays_inside(above: str | None, place: SendPlace, caller: Caller) -> bool:
+def _stays_inside(above: str | None, place: SendPlace, caller: CallingSession) -> bool:
     """A reply to a private message without recipients stays among its parties by itself."""
     said = caller.attention.past.get(above) if above is not None else None
     return said is not None and said.private == frozenset({caller.session, *place.to})

@@ -15,14 +15,14 @@ import msgspec
 
 from tacit.attention.send import askers
 from tacit.attention.state import approvals, records
-from tacit.attention.state.approvals import Asked, State
+from tacit.attention.state.approvals import ApprovalRequest, ApprovalState
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.permission import read_permission
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.attention.send.draft import Caller
+    from tacit.attention.send.draft import CallingSession
     from tacit.attention.state.obligations import Obligation
     from tacit.c2a.permission import PermissionAsked
 
@@ -35,8 +35,8 @@ MOST_OPEN: Final = 50
 
 
 def permission(
-    arguments: Mapping[str, Any], caller: Caller
-) -> tuple[dict[str, Any], list[records.Approval]] | Refusal:
+    arguments: Mapping[str, Any], caller: CallingSession
+) -> tuple[dict[str, Any], list[records.ApprovalRecord]] | Refusal:
     """Ask, take back, or say how it stands: the result, and what is written."""
     asked = read_permission(arguments)
     if isinstance(asked, Refusal):
@@ -60,19 +60,19 @@ def permission(
     record = _record(asked, event.id, caller)
     told = {
         "approvalId": record.approval_id,
-        "state": State.ASKED.value,
+        "state": ApprovalState.ASKED.value,
         "asker": _asker(asked, caller),
     }
     return told, [record]
 
 
-def _asker(asked: PermissionAsked, caller: Caller) -> str:
+def _asker(asked: PermissionAsked, caller: CallingSession) -> str:
     """The name under which a grant for the turn is kept. What the session may not read names nobody."""
     about = [one for one in (asked.event_id, *asked.beside) if caller.archive.readable(one, caller.session)]
     return askers.name_of(askers.everybody_behind(about, caller.session, caller.archive))
 
 
-def _known(asked: PermissionAsked, caller: Caller) -> Asked | None:
+def _known(asked: PermissionAsked, caller: CallingSession) -> ApprovalRequest | None:
     known = caller.attention.approvals
     if asked.key.startswith(ABOUT):
         found = known.find(asked.key.removeprefix(ABOUT))
@@ -80,12 +80,12 @@ def _known(asked: PermissionAsked, caller: Caller) -> Asked | None:
     return known.of(caller.session, _what(asked.key, caller))
 
 
-def _what(key: str, caller: Caller) -> str:
+def _what(key: str, caller: CallingSession) -> str:
     return approvals.fingerprint("permission", caller.session, key)
 
 
-def _standing(found: Asked, caller: Caller) -> dict[str, Any]:
-    state = caller.attention.approvals.standing(found.session, found.what, caller.now) or State.LAPSED
+def _standing(found: ApprovalRequest, caller: CallingSession) -> dict[str, Any]:
+    state = caller.attention.approvals.standing(found.session, found.what, caller.now) or ApprovalState.LAPSED
     behind = askers.everybody_behind(found.events, found.session, caller.archive)
     told: dict[str, Any] = {
         "approvalId": found.approval_id,
@@ -96,18 +96,20 @@ def _standing(found: Asked, caller: Caller) -> dict[str, Any]:
     return told | {name: word for name, word in words.items() if word}
 
 
-def _withdrawn(found: Asked, why: str, caller: Caller) -> tuple[dict[str, Any], list[records.Approval]]:
-    if found.state is not State.ASKED:
+def _withdrawn(
+    found: ApprovalRequest, why: str, caller: CallingSession
+) -> tuple[dict[str, Any], list[records.ApprovalRecord]]:
+    if found.state is not ApprovalState.ASKED:
         return _standing(found, caller), []
-    return {"approvalId": found.approval_id, "state": State.LAPSED.value}, [_lapsed(found, why)]
+    return {"approvalId": found.approval_id, "state": ApprovalState.LAPSED.value}, [_lapsed(found, why)]
 
 
-def _lapsed(found: Asked, why: str) -> records.Approval:
-    return records.Approval(
+def _lapsed(found: ApprovalRequest, why: str) -> records.ApprovalRecord:
+    return records.ApprovalRecord(
         approval_id=found.approval_id,
         session=found.session,
         what=found.what,
-        state=State.LAPSED,
+        state=ApprovalState.LAPSED,
         kind=found.kind,
         event_id=found.event_id,
         reason=why,
@@ -115,7 +117,7 @@ def _lapsed(found: Asked, why: str) -> records.Approval:
     )
 
 
-def _record(asked: PermissionAsked, event_id: str, caller: Caller) -> records.Approval:
+def _record(asked: PermissionAsked, event_id: str, caller: CallingSession) -> records.ApprovalRecord:
     what = _what(asked.key, caller)
     people: list[str] = []
     if caller.attention.settings.people_permit:
@@ -123,11 +125,11 @@ def _record(asked: PermissionAsked, event_id: str, caller: Caller) -> records.Ap
         people = [one for one in sorted(caller.roster.people) if readable(event_id, one) is not None]
     beside = [one for one in asked.beside if caller.archive.readable(one, caller.session) is not None]
     verb = {"command": "run", "edit": "change"}.get(asked.kind, "do")
-    return records.Approval(
+    return records.ApprovalRecord(
         approval_id=approvals.id_of(caller.session, what),
         session=caller.session,
         what=what,
-        state=State.ASKED,
+        state=ApprovalState.ASKED,
         says=f"{caller.session} wants to {verb}: {asked.title}",
         kind=asked.kind,
         title=asked.title,
@@ -161,12 +163,12 @@ class Delay:
         return approvals.fingerprint("defer", owed.event_id, str(owed.created_at), self.eta or "")
 
 
-def is_agreed(delay: Delay, caller: Caller) -> bool:
+def is_agreed(delay: Delay, caller: CallingSession) -> bool:
     """Has a person agreed to it?"""
     return approvals.required(caller.attention.approvals, caller.session, delay.what, caller.now) is None
 
 
-def for_more_time(refused: Refusal, delay: Delay, caller: Caller) -> Refusal:
+def for_more_time(refused: Refusal, delay: Delay, caller: CallingSession) -> Refusal:
     """A refusal that a person can lift says how that stands; others stay as they are."""
     standing = approvals.required(caller.attention.approvals, caller.session, delay.what, caller.now)
     if refused.code != "approval_required" or standing is None:
@@ -175,7 +177,7 @@ def for_more_time(refused: Refusal, delay: Delay, caller: Caller) -> Refusal:
     return replace(refused, details=details)
 
 
-def asking_for_time(refused: Refusal, delay: Delay, caller: Caller) -> list[records.Approval]:
+def asking_for_time(refused: Refusal, delay: Delay, caller: CallingSession) -> list[records.ApprovalRecord]:
     """The question to whoever waits for the answer, and to the owner."""
     waiting = caller.attention.approvals.asked_by(caller.session)
     if len(waiting) >= MOST_OPEN:

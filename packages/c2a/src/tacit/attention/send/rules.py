@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.decide import rates
 from tacit.attention.send.similarity import nearest, normalised
 from tacit.attention.settings import DEFAULTS, Settings, how_to_change
-from tacit.attention.state.claims import Held, conflict
+from tacit.attention.state.claims import HeldClaim, conflict
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.tools import JUSTIFICATIONS, VISIBILITIES
 from tacit.c2a.vocabulary import AIM, ConversationKind, Directedness, Disposition, Policy
@@ -284,7 +284,7 @@ def _claim(send: Send, around: Surroundings, _now: Moment, _settings: Settings) 
     if answered is None:
         return None
     decision = answered.decision
-    rival: Held | None = around.taken_by_other(send.session, decision)
+    rival: HeldClaim | None = around.taken_by_other(send.session, decision)
     if rival is not None:
         return conflict(rival)
     if decision.directedness is Directedness.TO_ME or around.holds(send.session) or around.owns:

@@ -13,7 +13,7 @@ from tacit.c2a.vocabulary import Directedness, Policy
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.state.claims import Held
+    from tacit.attention.state.claims import HeldClaim
     from tacit.base.moment import Moment
     from tacit.c2a.errors import Refusal
     from tacit.c2a.tools import Send
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class EarlierSend:
     """An earlier send of the session."""
 
     event_id: str
@@ -32,7 +32,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredEvent:
     """The event that a send answers, as it stands for the session now."""
 
     event_id: str
@@ -46,7 +46,7 @@ class Answered:
     expired_at: Moment | None = None
     read_at: Moment | None = None
     receipts: int = 0
-    answers: tuple[Sent, ...] = ()
+    answers: tuple[EarlierSend, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Surroundings:
     """Does `in_reply_to` exist, where the session may read it?"""
     ephemeral: bool = False
     """Does the surface support ephemeral messages?"""
-    answered: Answered | None = None
-    holder: Held | None = None
+    answered: AnsweredEvent | None = None
+    holder: HeldClaim | None = None
     owns: bool = False
     thread_owned: bool = False
     agents_in_thread: int = 0
@@ -71,7 +71,7 @@ class Surroundings:
     recent: tuple[str, ...] = ()
     sends: tuple[Moment, ...] = ()
     sends_here: tuple[Moment, ...] = ()
-    sent_with_key: Sent | None = None
+    sent_with_key: EarlierSend | None = None
     reveals_private: bool = False
     approval: Refusal | None = None
 
@@ -79,7 +79,7 @@ class Surroundings:
         """Does the session own what it answers?"""
         return self.holder is not None and self.holder.session == session
 
-    def taken_by_other(self, session: str, decision: Decision) -> Held | None:
+    def taken_by_other(self, session: str, decision: Decision) -> HeldClaim | None:
         """Somebody else's claim; one who is named keeps the right to answer (C2A-053, C2A-153)."""
         if self.holder is None or self.holder.session == session:
             return None

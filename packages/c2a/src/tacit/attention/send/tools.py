@@ -27,7 +27,7 @@ from tacit.c2a.vocabulary import ConversationKind, Disposition, Policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tacit.attention.send.draft import Caller
+    from tacit.attention.send.draft import CallingSession
     from tacit.ledger.envelope import Event
 
 
@@ -36,7 +36,7 @@ class EphemeralWords:
     """An ephemeral message on its way to whoever is there."""
 
     text: str
-    record: records.Ephemeral
+    record: records.EphemeralRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,14 @@ class Done:
 ToolOutcome = Done | Refusal
 
 
-def call(name: str, arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def call(name: str, arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Run a writing tool."""
     return WRITING[name](arguments, caller)
 
 
-def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: Caller) -> list[Written]:
+def audited(
+    name: str, arguments: Mapping[str, Any], refused: Refusal, caller: CallingSession
+) -> list[Written]:
     """The record of a refusal (C2A-206); a send that waits for a person asks that person.
 
     Asking again while they have not answered is no further refusal: it is on record already.
@@ -82,7 +84,7 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
         if there.kind is ConversationKind.DM and message is not None and message.private is None:
             event = None  # a record about a public event is public, and would tell of the dm
     found: list[Written] = [
-        records.Audit(
+        records.AuditRecord(
             what=name,
             session=caller.session,
             event_id=event.id if event is not None else None,
@@ -104,7 +106,7 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
 
 
 def _delayed(
-    name: str, arguments: Mapping[str, Any], event: Event | None, caller: Caller
+    name: str, arguments: Mapping[str, Any], event: Event | None, caller: CallingSession
 ) -> permissions.Delay | None:
     """The deferral that a call asks for, by the tool or by a signal."""
     if event is None or name not in {"chat.defer", "chat.react"}:
@@ -113,7 +115,7 @@ def _delayed(
     return permissions.Delay(obligation_towards(event, caller), eta, str(why or ""))
 
 
-def _circling(place: absences.Place, caller: Caller) -> list[Written]:
+def _circling(place: absences.Place, caller: CallingSession) -> list[Written]:
     """A refused repetition may be the one that ends an exchange: then a person is told (C2A-199, C2A-200)."""
     before = caller.attention.exchanges.at(place)
     after = loops.duplicate_refused(before, caller.session, caller.attention.settings)
@@ -123,7 +125,7 @@ def _circling(place: absences.Place, caller: Caller) -> list[Written]:
     return [Notice({**notice, "context": {"last_event_ids": list(after.last)}})]
 
 
-def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Written]:
+def _asking(what: str, arguments: Mapping[str, Any], caller: CallingSession) -> list[Written]:
     """Ask those who may know what would be told: the people of that private conversation, and the owner."""
     send = read_send(arguments, caller.session)
     knowing: frozenset[str] | None = None
@@ -136,7 +138,7 @@ def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Wri
         f"{caller.session} wants to tell {arguments.get('target', '')} something that was said in private: "
         f"{body_of(arguments.get('content'))[:500]}"
     )
-    record = records.Approval(
+    record = records.ApprovalRecord(
         approval_id=asked.approval_id,
         session=asked.session,
         what=what,
@@ -157,7 +159,7 @@ def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Wri
     return [record, Notice(notice)]
 
 
-def send_message(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def send_message(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Send one message (C2A-142)."""
     send = read_send(arguments, caller.session)
     if isinstance(send, Refusal):
@@ -175,7 +177,9 @@ def send_message(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     return Done(result, chat=("chat.message", draft.message(send, place, caller, arguments)))
 
 
-def _named(arguments: Mapping[str, Any], caller: Caller, row: str, name: str = "eventId") -> Event | Refusal:
+def _named(
+    arguments: Mapping[str, Any], caller: CallingSession, row: str, name: str = "eventId"
+) -> Event | Refusal:
     given = arguments.get(name)
     if not isinstance(given, str) or not given:
         return refusal("invalid_request", f"{name} is missing", row, missing=[name])
@@ -183,13 +187,13 @@ def _named(arguments: Mapping[str, Any], caller: Caller, row: str, name: str = "
     return event if event is not None else refusal("event_not_found", "there is no such event here", row)
 
 
-def _root(event: Event, caller: Caller) -> str:
+def _root(event: Event, caller: CallingSession) -> str:
     """The first message of an event's thread; the first one belongs to it like every other."""
     message = caller.attention.past.get(event.id)
     return (message.conversation.thread if message is not None else None) or caller.archive.original(event.id)
 
 
-def obligation_towards(event: Event, caller: Caller) -> Obligation:
+def obligation_towards(event: Event, caller: CallingSession) -> Obligation:
     """How the session stands to an event, also when it found it by itself."""
     known = caller.attention.obligations.get(event.id, caller.session)
     if known is not None:
@@ -198,7 +202,7 @@ def obligation_towards(event: Event, caller: Caller) -> Obligation:
     return Obligation(event.id, caller.session, decision.policy, decision.mode, records.moment_of(event))
 
 
-def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def react(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """A signal instead of a message (C2A-143)."""
     event = _named(arguments, caller, "C2A-143", "inReplyTo")
     signal, eta = arguments.get("signal"), arguments.get("eta")
@@ -232,11 +236,11 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         written += reroute(event.id, decision, caller.attention, around, {caller.session}, declined=True)
     first, glyph = caller.archive.original(event.id), caller.signals.glyphs[signal]
     reaction = {**(act.reaction or {}), "event_id": first, "emoji": glyph}
-    closed = any(isinstance(one, records.Disposition) and one.closes for one in act.records)
+    closed = any(isinstance(one, records.DispositionRecord) and one.closes for one in act.records)
     return Done({"signal": signal, "closed": closed}, written, ("chat.reaction", reaction))
 
 
-def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def claim(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Take responsibility for an event, a thread or a file, or give it back (C2A-144)."""
     if "path" in arguments:
         return _lease(arguments, caller)
@@ -277,12 +281,12 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         and attention.obligations.get(event.id, caller.session) is not None
     ):
         changed = change(obligation, ReportedDisposition(Disposition.CLAIMED), caller.now, attention.settings)
-        written += [changed] if isinstance(changed, records.Disposition) else []
+        written += [changed] if isinstance(changed, records.DispositionRecord) else []
     until = rfc3339(draft.Moment(taken.expires_at))
     return Done({"claimed": True, "owner": caller.session, "expiresAt": until}, written, event=event.id)
 
 
-def _lease(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def _lease(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Say that the session is at a file while its turn lasts; who else wants it is told who has it."""
     path, ttl, during = arguments["path"], arguments.get("ttlMs"), arguments.get(DURING)
     target = path_target(path) if isinstance(path, str) else None
@@ -309,11 +313,11 @@ def _lease(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     return Done({"claimed": True, "owner": caller.session, "expiresAt": until}, [taken])
 
 
-def _takes_part(caller: Caller, root: str) -> bool:
+def _takes_part(caller: CallingSession, root: str) -> bool:
     return caller.session in caller.attention.participants(root)
 
 
-def defer(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def defer(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Say that an obligation must wait, and why (C2A-145)."""
     event = _named(arguments, caller, "C2A-145")
     reason, eta = arguments.get("reason", ""), arguments.get("eta")
@@ -333,11 +337,13 @@ def defer(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     )
     if isinstance(act, Refusal):
         return permissions.for_more_time(act, delay, caller) if delay is not None else act
-    back = next((one.resurfaces_at for one in act.records if isinstance(one, records.Disposition)), None)
+    back = next(
+        (one.resurfaces_at for one in act.records if isinstance(one, records.DispositionRecord)), None
+    )
     return Done({"resurfacesAt": rfc3339(draft.Moment(back)) if back else None}, [*act.records])
 
 
-def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def resolve(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Mark an event, a thread or an assignment as resolved (C2A-146)."""
     names = [name for name in ("eventId", "threadId", "assignmentId") if name in arguments]
     if len(names) != 1:
@@ -360,16 +366,16 @@ def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     act = acts.resolve(obligations, attention.claims, caller.session, targets, caller.now, answered)
     if isinstance(act, Refusal):
         return act
-    closed = [one.event_id for one in act.records if isinstance(one, records.Disposition)]
+    closed = [one.event_id for one in act.records if isinstance(one, records.DispositionRecord)]
     return Done({"resolved": closed}, [*act.records])
 
 
-def _in(obligation: Obligation, root: str, caller: Caller) -> bool:
+def _in(obligation: Obligation, root: str, caller: CallingSession) -> bool:
     message = caller.attention.past.get(obligation.event_id)
     return obligation.event_id == root or (message is not None and message.conversation.thread == root)
 
 
-def leave(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def leave(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Leave a thread or a channel by oneself (C2A-190, C2A-194)."""
     thread, conversation = arguments.get("threadId"), arguments.get("conversationId", "main")
     target = f"thread:{thread}" if thread is not None else f"conversation:{conversation}"
@@ -383,7 +389,7 @@ def leave(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     return Done({"left": place.conversation.place}, [gone, *back])
 
 
-def progress(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def progress(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """Report how far something is; never chat (C2A-181, C2A-182). A claim lasts longer by it (C2A-155)."""
     token = arguments.get("progressToken") or arguments.get("eventId")
     value, total = arguments.get("progress"), arguments.get("total")
@@ -394,7 +400,7 @@ def progress(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         )  # fmt: skip
     text = arguments.get("message")
     event = caller.archive.readable(token, caller.session)
-    record = records.Progress(
+    record = records.ProgressRecord(
         session=caller.session,
         token=token[:200],
         progress=float(value or 0),
@@ -412,7 +418,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value  # noqa: PLR0124
 
 
-def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def dispose(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """How a harness reports an end that no tool reports: merged, ignored, failed.
 
     Rows: C2A-087, C2A-117, C2A-163.
@@ -445,7 +451,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         return changed
     failed = word == Disposition.FAILED.value
     details = cast("dict[str, Any]", error) if isinstance(error, dict) else None
-    record = records.Disposition(
+    record = records.DispositionRecord(
         event_id=changed.event_id,
         session=changed.session,
         disposition=changed.disposition,
@@ -464,7 +470,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     return Done({}, [record, Notice(notice)])
 
 
-def ask_permission(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+def ask_permission(arguments: Mapping[str, Any], caller: CallingSession) -> ToolOutcome:
     """What the agent's own program asks a person (C2A-207); no tool of any model."""
     found = permissions.permission(arguments, caller)
     return found if isinstance(found, Refusal) else Done(found[0], [*found[1]])
@@ -477,7 +483,7 @@ CODE: Final = 100
 LOOKS: Final = frozenset({"chat/permission"})
 """Calls that are made again and again to see how something stands: what changes nothing leaves no record."""
 REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
-WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = {
+WRITING: Final[dict[str, Callable[[Mapping[str, Any], CallingSession], ToolOutcome]]] = {
     "chat.send_message": send_message,
     "chat.react": react,
     "chat.claim": claim,

@@ -48,7 +48,7 @@ class Absences:
     def __init__(self, absent: MutableMapping[str, Absence] | None = None) -> None:
         self._absent: MutableMapping[str, Absence] = {} if absent is None else absent
 
-    def apply(self, record: records.Membership) -> None:
+    def apply(self, record: records.MembershipRecord) -> None:
         """Fold a record."""
         place = (record.conversation, record.thread)
         known = self._absent.get(record.session, NOWHERE)
@@ -99,11 +99,11 @@ class Absences:
 
 def leave(
     session: str, conversation: Conversation, event_id: str | None = None
-) -> records.Membership | Refusal:
+) -> records.MembershipRecord | Refusal:
     """The record of leaving; `event_id` is the message that asked for it."""
     if conversation.kind is ConversationKind.DM:
         return refusal("invalid_request", "a dm cannot be left", "C2A-194")
-    return records.Membership(
+    return records.MembershipRecord(
         session=session,
         conversation=conversation.id,
         thread=conversation.thread,
@@ -112,14 +112,14 @@ def leave(
     )
 
 
-def returns(decisions: Decisions, absences: Absences) -> list[records.Membership]:
+def returns(decisions: Decisions, absences: Absences) -> list[records.MembershipRecord]:
     """Who comes back because this event names them (C2A-193)."""
     parsed = decisions.parsed
     if parsed is None or parsed.kind not in {"chat.message", "x.c2a.edit"}:
         return []
     place = parsed.conversation
     return [
-        records.Membership(session=agent, conversation=place.id, thread=place.thread, action="return")
+        records.MembershipRecord(session=agent, conversation=place.id, thread=place.thread, action="return")
         for agent in sorted(parsed.target.agents)
         if absences.has_left(agent, place)
     ]

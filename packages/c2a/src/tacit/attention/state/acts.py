@@ -117,7 +117,7 @@ def resolve(
     held = [
         record
         for target in targets
-        if isinstance(record := release(claims, target, session, now), records.Claim)
+        if isinstance(record := release(claims, target, session, now), records.ClaimRecord)
     ]
     addressed = [obligation for obligation in mine if obligation.policy in {"must_respond", "may_respond"}]
     if not addressed and not held:
@@ -140,7 +140,7 @@ def resolve(
             unanswered=silent,
         )
     ended = [
-        records.Disposition(
+        records.DispositionRecord(
             event_id=one.event_id,
             session=session,
             disposition=(Disposition.RESPONDED if one.event_id in answered else Disposition.IGNORED).value,

@@ -29,7 +29,7 @@ OWN_AFFAIRS: Final = frozenset({"send", "defer"})
 """What was told to somebody in private, and when they get their answer: these they decide for themselves."""
 
 
-class State(StrEnum):
+class ApprovalState(StrEnum):
     """How a request for approval stands."""
 
     ASKED = "asked"
@@ -40,26 +40,26 @@ class State(StrEnum):
 
 
 # A question that lapsed is asked anew; that it lapsed need not be written down.
-TRANSITIONS: Final[dict[tuple[State | None, State], bool]] = {
-    (None, State.ASKED): True,
-    (State.ASKED, State.GRANTED): True,
-    (State.ASKED, State.DENIED): True,
-    (State.ASKED, State.LAPSED): True,
-    (State.ASKED, State.ASKED): True,
-    (State.DENIED, State.ASKED): True,
-    (State.LAPSED, State.ASKED): True,
-    (State.GRANTED, State.REVOKED): True,
+TRANSITIONS: Final[dict[tuple[ApprovalState | None, ApprovalState], bool]] = {
+    (None, ApprovalState.ASKED): True,
+    (ApprovalState.ASKED, ApprovalState.GRANTED): True,
+    (ApprovalState.ASKED, ApprovalState.DENIED): True,
+    (ApprovalState.ASKED, ApprovalState.LAPSED): True,
+    (ApprovalState.ASKED, ApprovalState.ASKED): True,
+    (ApprovalState.DENIED, ApprovalState.ASKED): True,
+    (ApprovalState.LAPSED, ApprovalState.ASKED): True,
+    (ApprovalState.GRANTED, ApprovalState.REVOKED): True,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApprovalRequest:
     """One request for approval."""
 
     approval_id: str
     session: str
     what: str
-    state: State
+    state: ApprovalState
     at: Moment
     """When it was asked."""
     expires_at: Moment = Moment(0)
@@ -83,7 +83,7 @@ class Asked:
     @property
     def holds(self) -> bool:
         """Is it open, or does its yes go on? What is over need not be at hand any more."""
-        return self.kind == "send" or self.state is State.ASKED or self.is_standing
+        return self.kind == "send" or self.state is ApprovalState.ASKED or self.is_standing
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class Asked:
     @property
     def is_standing(self) -> bool:
         """Was it allowed for good?"""
-        return self.state is State.GRANTED and self.scope == "always"
+        return self.state is ApprovalState.GRANTED and self.scope == "always"
 
 
 _ID: Final = "permission:"
@@ -120,25 +120,25 @@ class Approvals:
 
     __slots__ = ("_by_what",)
 
-    def __init__(self, by_what: MutableMapping[tuple[str, str], Asked] | None = None) -> None:
-        self._by_what: MutableMapping[tuple[str, str], Asked] = {} if by_what is None else by_what
+    def __init__(self, by_what: MutableMapping[tuple[str, str], ApprovalRequest] | None = None) -> None:
+        self._by_what: MutableMapping[tuple[str, str], ApprovalRequest] = {} if by_what is None else by_what
 
-    def held_up_by(self, record: records.Approval) -> tuple[str, ...]:
+    def held_up_by(self, record: records.ApprovalRecord) -> tuple[str, ...]:
         """The questions whose time stands still while a person is asked for this."""
         asked = self.of(record.session, record.what)
         return asked.holds_up if asked is not None else ()
 
-    def apply(self, record: records.Approval, at: Moment) -> None:
+    def apply(self, record: records.ApprovalRecord, at: Moment) -> None:
         """Fold a record; one that does not follow from the state changes nothing."""
         key = (record.session, record.what)
         known = self._by_what.get(key)
-        state = State(record.state)
+        state = ApprovalState(record.state)
         if not TRANSITIONS.get((known.state if known else None, state)):
             return
-        if known is not None and state is not State.ASKED and known.approval_id != record.approval_id:
+        if known is not None and state is not ApprovalState.ASKED and known.approval_id != record.approval_id:
             return
-        if state is State.ASKED or known is None:
-            self._by_what[key] = Asked(
+        if state is ApprovalState.ASKED or known is None:
+            self._by_what[key] = ApprovalRequest(
                 record.approval_id,
                 record.session,
                 record.what,
@@ -168,40 +168,50 @@ class Approvals:
             reason=record.reason,
         )
 
-    def of(self, session: str, what: str) -> Asked | None:
+    def of(self, session: str, what: str) -> ApprovalRequest | None:
         """The request of a session for exactly this."""
         return self._by_what.get((session, what))
 
-    def standing(self, session: str, what: str, now: Moment) -> State | None:
+    def standing(self, session: str, what: str, now: Moment) -> ApprovalState | None:
         """How it stands. Only what an earlier version asked has an end, which it told at the time."""
         found = self._by_what.get((session, what))
         if found is None:
             return None
-        return State.LAPSED if found.state is State.ASKED and _is_over(found, now) else found.state
+        return (
+            ApprovalState.LAPSED
+            if found.state is ApprovalState.ASKED and _is_over(found, now)
+            else found.state
+        )
 
-    def waiting(self, now: Moment) -> list[Asked]:
+    def waiting(self, now: Moment) -> list[ApprovalRequest]:
         """The requests that nobody has answered, the oldest first."""
-        found = [one for one in self._by_what.values() if one.state is State.ASKED and not _is_over(one, now)]
+        found = [
+            one
+            for one in self._by_what.values()
+            if one.state is ApprovalState.ASKED and not _is_over(one, now)
+        ]
         return sorted(found, key=lambda one: one.at)
 
     def held_up(self) -> frozenset[tuple[str, str]]:
         """The events, each with the session, that wait for a person's answer to what its program asks."""
-        asked = (one for one in self._by_what.values() if one.state is State.ASKED and not one.expires_at)
+        asked = (
+            one for one in self._by_what.values() if one.state is ApprovalState.ASKED and not one.expires_at
+        )
         return frozenset((event_id, one.session) for one in asked for event_id in one.holds_up)
 
-    def asked_by(self, session: str) -> list[Asked]:
+    def asked_by(self, session: str) -> list[ApprovalRequest]:
         """What a session's own program asked and nobody has answered."""
         return [
             one
             for one in self._by_what.values()
-            if one.session == session and one.kind != "send" and one.state is State.ASKED
+            if one.session == session and one.kind != "send" and one.state is ApprovalState.ASKED
         ]
 
-    def standing_grants(self) -> list[Asked]:
+    def standing_grants(self) -> list[ApprovalRequest]:
         """What was allowed for good and not revoked."""
         return [one for one in self._by_what.values() if one.is_standing]
 
-    def find(self, approval_id: str) -> Asked | None:
+    def find(self, approval_id: str) -> ApprovalRequest | None:
         """The request with this id."""
         session, sign, what = approval_id.removeprefix(_ID).rpartition(":")
         if sign and approval_id.startswith(_ID):
@@ -209,21 +219,23 @@ class Approvals:
         return next((one for one in self._by_what.values() if one.approval_id == approval_id), None)
 
 
-def _is_over(asked: Asked, now: Moment) -> bool:
+def _is_over(asked: ApprovalRequest, now: Moment) -> bool:
     return 0 < asked.expires_at <= now
 
 
-def ask(approval_id: str, session: str, what: str) -> records.Approval:
+def ask(approval_id: str, session: str, what: str) -> records.ApprovalRecord:
     """The record of asking."""
-    return records.Approval(approval_id=approval_id, session=session, what=what, state=State.ASKED)
+    return records.ApprovalRecord(
+        approval_id=approval_id, session=session, what=what, state=ApprovalState.ASKED
+    )
 
 
-def may_answer(asked: Asked, principal: str) -> bool:
+def may_answer(asked: ApprovalRequest, principal: str) -> bool:
     """What it is about may have been said in private: who may not know it is not asked about it."""
     return principal == USER or principal in asked.people
 
 
-def may_allow(asked: Asked, principal: str, askers: Collection[str]) -> bool:
+def may_allow(asked: ApprovalRequest, principal: str, askers: Collection[str]) -> bool:
     """May this person say yes? `askers` are all who are known to have wanted it, also through an agent."""
     return principal == USER or asked.kind in OWN_AFFAIRS or principal not in askers
 
@@ -239,7 +251,7 @@ def answer(
     scope: str = "once",
     reason: str = "",
     askers: Collection[str] = (),
-) -> records.Approval | Refusal:
+) -> records.ApprovalRecord | Refusal:
     """A person's answer; an agent cannot grant itself or another anything."""
     found = approvals.find(approval_id)
     if found is None:
@@ -252,17 +264,17 @@ def answer(
             "you asked for this yourself: the owner or somebody else has to allow it",
             "C2A-207",
         )
-    if approvals.standing(found.session, found.what, now) is not State.ASKED:
-        why = found.reason if found.state is State.LAPSED and found.reason else ""
+    if approvals.standing(found.session, found.what, now) is not ApprovalState.ASKED:
+        why = found.reason if found.state is ApprovalState.LAPSED and found.reason else ""
         over = f"{why}: the answer changes nothing" if why else _OVER
         return refusal("stale_event", over, "C2A-207")
     if granted and scope != "once" and not found.covers:
         return refusal("invalid_request", "this can be allowed once, and no further", "C2A-207")
-    return records.Approval(
+    return records.ApprovalRecord(
         approval_id=approval_id,
         session=found.session,
         what=found.what,
-        state=State.GRANTED if granted else State.DENIED,
+        state=ApprovalState.GRANTED if granted else ApprovalState.DENIED,
         answered_by=by,
         kind=found.kind,
         event_id=found.event_id,
@@ -272,16 +284,16 @@ def answer(
     )
 
 
-def revoke(approvals: Approvals, approval_id: str, by: str) -> records.Approval | Refusal:
+def revoke(approvals: Approvals, approval_id: str, by: str) -> records.ApprovalRecord | Refusal:
     """Take back what was allowed for good."""
     found = approvals.find(approval_id)
     if found is None or not found.is_standing:
         return refusal("event_not_found", "nothing of this name is allowed for good", "C2A-207")
-    return records.Approval(
+    return records.ApprovalRecord(
         approval_id=approval_id,
         session=found.session,
         what=found.what,
-        state=State.REVOKED,
+        state=ApprovalState.REVOKED,
         answered_by=by,
         kind=found.kind,
         event_id=found.event_id,
@@ -292,13 +304,15 @@ def revoke(approvals: Approvals, approval_id: str, by: str) -> records.Approval 
 def required(approvals: Approvals, session: str, what: str, now: Moment) -> Refusal | None:
     """None when a person has granted exactly this; otherwise the refusal that says where it stands."""
     state = approvals.standing(session, what, now)
-    if state is State.GRANTED:
+    if state is ApprovalState.GRANTED:
         return None
     return refusal(
         "approval_required",
         "a person has to approve this first",
         "C2A-207",
-        remedy="wait for the answer" if state is State.ASKED else "ask for approval and wait for the answer",
+        remedy="wait for the answer"
+        if state is ApprovalState.ASKED
+        else "ask for approval and wait for the answer",
         state=state.value if state else "unasked",
         what=what,
     )

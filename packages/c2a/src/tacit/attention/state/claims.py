@@ -42,7 +42,7 @@ TRANSITIONS: Final[dict[tuple[Holding, str], Holding]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldClaim:
     """A claim in force until `expires_at`."""
 
     target: str
@@ -86,20 +86,20 @@ class Claims:
 
     __slots__ = ("_held",)
 
-    def __init__(self, held: MutableMapping[str, Held] | None = None) -> None:
-        self._held: MutableMapping[str, Held] = {} if held is None else held
+    def __init__(self, held: MutableMapping[str, HeldClaim] | None = None) -> None:
+        self._held: MutableMapping[str, HeldClaim] = {} if held is None else held
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[HeldClaim]:
         return iter(self._held.values())
 
-    def holder(self, target: str, thread: str | None, now: Moment) -> Held | None:
+    def holder(self, target: str, thread: str | None, now: Moment) -> HeldClaim | None:
         """Who owns the target at this time: by a claim on it, on its thread, or, for a thread, inside it."""
         own = self._live(target, now)
         if own is None and thread is not None:
             own = self._live(thread_target(thread), now)
         return own
 
-    def rival(self, target: str, thread: str | None, session: str, now: Moment) -> Held | None:
+    def rival(self, target: str, thread: str | None, session: str, now: Moment) -> HeldClaim | None:
         """Somebody else's claim that stands in the way of this one."""
         held = self.holder(target, thread, now)
         if held is not None and held.session != session:
@@ -115,11 +115,11 @@ class Claims:
                     return one
         return None
 
-    def _live(self, target: str, now: Moment) -> Held | None:
+    def _live(self, target: str, now: Moment) -> HeldClaim | None:
         held = self._held.get(target)
         return held if held is not None and held.expires_at > now else None
 
-    def apply(self, record: records.Claim, at: Moment) -> None:
+    def apply(self, record: records.ClaimRecord, at: Moment) -> None:
         """Fold a record; it took effect at `at`."""
         known = self._held.get(record.target)
         if known is not None and known.expires_at <= at and record.action in {"take", "assign"}:
@@ -131,14 +131,14 @@ class Claims:
         if after is Holding.FREE:
             del self._held[record.target]
         else:
-            self._held[record.target] = Held(
+            self._held[record.target] = HeldClaim(
                 record.target, record.session, Moment(record.expires_at), record.thread, record.during
             )
 
-    def ended(self, now: Moment) -> list[records.Claim]:
+    def ended(self, now: Moment) -> list[records.ClaimRecord]:
         """The records for claims that have run out: each reopens its target (C2A-155)."""
         return [
-            records.Claim(target=held.target, thread=held.thread, session=held.session, action="expire")
+            records.ClaimRecord(target=held.target, thread=held.thread, session=held.session, action="expire")
             for held in sorted(self._held.values(), key=lambda one: (one.expires_at, one.target))
             if held.expires_at <= now
         ]
@@ -153,7 +153,7 @@ class Claims:
             if is_its and is_lease(one.target):
                 del self._held[one.target]
 
-    def of_session(self, session: str, now: Moment) -> list[Held]:
+    def of_session(self, session: str, now: Moment) -> list[HeldClaim]:
         """The live claims of a session."""
         return [held for held in self._held.values() if held.session == session and held.expires_at > now]
 
@@ -198,7 +198,7 @@ def take(
     assigned: bool = False,
     during: str | None = None,
     settings: Settings = DEFAULTS,
-) -> records.Claim | Refusal:
+) -> records.ClaimRecord | Refusal:
     """The record of a claim, or of its renewal; refused while somebody else owns the target."""
     wanted = settings.claim_ttl_ms if ttl_ms is None else ttl_ms
     if not settings.claim_ttl_min_ms <= wanted <= settings.claim_ttl_max_ms:
@@ -217,7 +217,7 @@ def take(
         return too_many(target, settings)
     if held is not None and not may_renew(claims, target, session, now, settings):
         until = min(until, held.expires_at)
-    return records.Claim(
+    return records.ClaimRecord(
         target=target,
         thread=thread,
         session=session,
@@ -239,7 +239,7 @@ def too_many(target: str, settings: Settings) -> Refusal:
     )
 
 
-def conflict(rival: Held) -> Refusal:
+def conflict(rival: HeldClaim) -> Refusal:
     """Somebody else owns it (C2A-103)."""
     return refusal(
         "claim_conflict",
@@ -251,21 +251,21 @@ def conflict(rival: Held) -> Refusal:
     )
 
 
-def release(claims: Claims, target: str, session: str, now: Moment) -> records.Claim | Refusal | None:
+def release(claims: Claims, target: str, session: str, now: Moment) -> records.ClaimRecord | Refusal | None:
     """The record that gives a claim back; None when there was none."""
     held = claims.holder(target, None, now)
     if held is None:
         return None
     if held.session != session:
         return conflict(held)
-    return records.Claim(target=target, thread=held.thread, session=session, action="release")
+    return records.ClaimRecord(target=target, thread=held.thread, session=session, action="release")
 
 
 def renewals(
     claims: Claims, session: str, targets: Iterable[str], now: Moment, settings: Settings = DEFAULTS
-) -> list[records.Claim]:
+) -> list[records.ClaimRecord]:
     """The owner spoke or reported progress: its claims there last longer, unless it hoards (C2A-155)."""
-    found: list[records.Claim] = []
+    found: list[records.ClaimRecord] = []
     for target in targets:
         held = claims.holder(target, None, now)
         if held is None or held.session != session:
@@ -273,7 +273,7 @@ def renewals(
         if may_renew(claims, target, session, now, settings):
             until = max(held.expires_at, now + settings.claim_ttl_ms * MS)
             found.append(
-                records.Claim(
+                records.ClaimRecord(
                     target=target, thread=held.thread, session=session, action="renew", expires_at=until
                 )
             )
@@ -295,7 +295,7 @@ def assign_at(created_at: Moment, settings: Settings = DEFAULTS) -> Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OpenOffer:
     """A question to several agents: who may take it, since when it stands open, who holds it."""
 
     event_id: str

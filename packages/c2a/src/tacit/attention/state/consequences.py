@@ -86,7 +86,7 @@ def consequences(
         found += deliveries(event, decisions, attention, around, spared=exchange.agents)
         found += _ended(exchange.agents, event, parsed, attention)
         found.append(
-            records.Audit(
+            records.AuditRecord(
                 what="loop_stopped",
                 event_id=event.id,
                 code="loop_stopped",
@@ -119,7 +119,7 @@ def _ended(
         message = attention.past.get(obligation.event_id) if open_here else None
         if message is not None and message.by_agent and message.conversation.key == place:
             found.append(
-                records.Disposition(
+                records.DispositionRecord(
                     event_id=obligation.event_id,
                     session=obligation.session,
                     disposition=Disposition.SUPERSEDED.value,
@@ -157,9 +157,9 @@ def deliveries(
 
 def delivery(
     event_id: str, agent: str, decision: Decision, parsed: ParsedMessage | None, *, attempt: int = 1
-) -> records.Delivery:
+) -> records.DeliveryRecord:
     """The record that puts an event before a session."""
-    return records.Delivery(
+    return records.DeliveryRecord(
         event_id=event_id,
         session=agent,
         policy=decision.policy.value,
@@ -179,7 +179,7 @@ def delivery(
 def is_call(written: Written, event_id: str, parsed: ParsedMessage) -> bool:
     """Is this what puts a call before an agent that it names, to be read in full when its author is done?"""
     return (
-        isinstance(written, records.Delivery)
+        isinstance(written, records.DeliveryRecord)
         and written.event_id == event_id
         and written.session in parsed.target.agents
         and written.mode == Mode.BUFFERED.value
@@ -190,7 +190,7 @@ def is_call(written: Written, event_id: str, parsed: ParsedMessage) -> bool:
 def pieces(event_id: str, calls: Iterable[Written], attention: Attention) -> list[Written]:
     """An earlier line of a call's author, put before those whom the call names and who have not had it."""
     decision = entry_of(Situation.ADDED, Priority.NORMAL, attention.settings.deadline_ms)
-    to = [one.session for one in calls if isinstance(one, records.Delivery)]
+    to = [one.session for one in calls if isinstance(one, records.DeliveryRecord)]
     parsed = attention.past.get(event_id)
     return [
         delivery(event_id, session, decision, parsed)
@@ -236,7 +236,7 @@ def reroute(
     return [records_with(record, attention.settings.deadline_ms, around.now)]
 
 
-def records_with(record: records.Delivery, deadline_ms: int, now: Moment) -> records.Delivery:
+def records_with(record: records.DeliveryRecord, deadline_ms: int, now: Moment) -> records.DeliveryRecord:
     """The delivery with a time of its own: whoever takes over gets the whole span."""
     return msgspec.structs.replace(record, deadline_ms=deadline_ms, created_at=now)
 
@@ -264,7 +264,7 @@ def _answer(event: Event, parsed: ParsedMessage, attention: Attention, now: Mome
             if ends is not None
             else None
         )
-        if isinstance(changed, records.Disposition):
+        if isinstance(changed, records.DispositionRecord):
             found.append(changed)
     elif obligation is not None and obligation.disposition is Disposition.IGNORED:
         # Its window had closed; the answer is one all the same.
@@ -286,7 +286,7 @@ def withdrawn_copies(event_id: str, session: str, attention: Attention) -> list[
 
 def _moot(event_id: str, by: str, attention: Attention) -> list[Written]:
     return [
-        records.Withdrawal(notice_id=notice, actor_id=PERSON, event_id=event_id, by=by)
+        records.WithdrawalRecord(notice_id=notice, actor_id=PERSON, event_id=event_id, by=by)
         for notice in attention.notices[event_id]
     ]
 
@@ -365,7 +365,7 @@ def _spoken(event: Event, parsed: ParsedMessage, attention: Attention) -> list[W
     mode = cast("dict[str, object]", inner).get("delegation_mode") if isinstance(inner, dict) else None
     if message.get("p") == "DLGT" and mode == "transfer":
         return [
-            records.Disposition(
+            records.DispositionRecord(
                 event_id=obligation.event_id,
                 session=obligation.session,
                 disposition=Disposition.SUPERSEDED.value,
@@ -435,18 +435,18 @@ def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Mome
         if decision.situation is not Situation.LEAVE:
             continue
         gone = absences.leave(agent, parsed.conversation, event.id)
-        if isinstance(gone, records.Membership):
+        if isinstance(gone, records.MembershipRecord):
             found += [gone, *given_back(attention, agent, parsed.conversation, now)]
     return found
 
 
-def reoffered(ended: records.Claim, attention: Attention) -> list[Written]:
+def reoffered(ended: records.ClaimRecord, attention: Attention) -> list[Written]:
     """A claim ended without an answer: what it covered is open again, and the others hear of it once more.
 
     Rows: C2A-122, C2A-155.
     """
     found: list[Written] = [
-        records.Disposition(event_id=obligation.event_id, session=obligation.session)
+        records.DispositionRecord(event_id=obligation.event_id, session=obligation.session)
         for obligation in _covered(ended, attention)
         if obligation.disposition is Disposition.CLAIMED and not obligation.closed
     ]
@@ -466,7 +466,7 @@ def reoffered(ended: records.Claim, attention: Attention) -> list[Written]:
     return found
 
 
-def _covered(ended: records.Claim, attention: Attention) -> list[Obligation]:
+def _covered(ended: records.ClaimRecord, attention: Attention) -> list[Obligation]:
     """The obligations of the session that held the claim."""
     kind, _, name = ended.target.partition(":")
     if kind == "event":
@@ -482,9 +482,9 @@ def _covered(ended: records.Claim, attention: Attention) -> list[Obligation]:
 
 def given_back(
     attention: Attention, agent: str, conversation: Conversation, now: Moment
-) -> list[records.Claim]:
+) -> list[records.ClaimRecord]:
     """The claims of a session in a conversation that it leaves, released."""
-    found: list[records.Claim] = []
+    found: list[records.ClaimRecord] = []
     for held in attention.claims.of_session(agent, now):
         name = held.target.partition(":")[2]
         root = held.thread or name
@@ -495,11 +495,11 @@ def given_back(
         if conversation.thread is not None and conversation.thread not in {message.conversation.thread, root}:
             continue
         released = release(attention.claims, held.target, agent, now)
-        if isinstance(released, records.Claim):
+        if isinstance(released, records.ClaimRecord):
             found.append(released)
     return found
 
 
-def deleted(event_id: str, attention: Attention) -> list[records.Disposition]:
+def deleted(event_id: str, attention: Attention) -> list[records.DispositionRecord]:
     """What a delete calls back (C2A-187)."""
     return [one.record for one in cancellations(attention.obligations.of_event(event_id), "delete")]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MS: Final = 1000
 
 
-class Step(StrEnum):
+class DeadlineStep(StrEnum):
     """What a timer may bring."""
 
     REDELIVER = "redeliver"
@@ -37,7 +37,7 @@ class Due:
     """One step and its time."""
 
     at: Moment
-    step: Step
+    step: DeadlineStep
 
 
 def next_step(obligation: Obligation, settings: Settings = DEFAULTS) -> Due | None:
@@ -48,40 +48,40 @@ def next_step(obligation: Obligation, settings: Settings = DEFAULTS) -> Due | No
     if obligation.closed:
         return None
     if obligation.disposition is Disposition.DEFERRED and obligation.resurfaces_at is not None:
-        return Due(obligation.resurfaces_at, Step.RESURFACE)
+        return Due(obligation.resurfaces_at, DeadlineStep.RESURFACE)
     if obligation.policy is Policy.MUST_RESPOND and obligation.deadline_ms is not None:
         if obligation.redelivered < len(settings.redeliver_at):
             share = settings.redeliver_at[obligation.redelivered]
-            return Due(_after(obligation, int(obligation.deadline_ms * share)), Step.REDELIVER)
-        return Due(_after(obligation, obligation.deadline_ms), Step.ESCALATE)
+            return Due(_after(obligation, int(obligation.deadline_ms * share)), DeadlineStep.REDELIVER)
+        return Due(_after(obligation, obligation.deadline_ms), DeadlineStep.ESCALATE)
     if obligation.disposition is Disposition.CLAIMED:
         return None
-    return Due(_after(obligation, settings.freshness_ms), Step.CLOSE)
+    return Due(_after(obligation, settings.freshness_ms), DeadlineStep.CLOSE)
 
 
 def _after(obligation: Obligation, milliseconds: int) -> Moment:
     return Moment(obligation.quiet_since + milliseconds * MS)
 
 
-def is_due(obligation: Obligation, now: Moment, settings: Settings = DEFAULTS) -> Step | None:
+def is_due(obligation: Obligation, now: Moment, settings: Settings = DEFAULTS) -> DeadlineStep | None:
     """The step that is due now, if any."""
     due = next_step(obligation, settings)
     return due.step if due is not None and due.at <= now else None
 
 
-def redelivery(obligation: Obligation) -> records.Delivery:
+def redelivery(obligation: Obligation) -> records.DeliveryRecord:
     """The same event to the same session once more (C2A-175)."""
     return _delivery(obligation, obligation.policy, obligation.deadline_ms)
 
 
-def lowering(obligation: Obligation) -> records.Delivery:
+def lowering(obligation: Obligation) -> records.DeliveryRecord:
     """The session's copy after its time ran out: it may answer, it no longer must (C2A-174)."""
     return _delivery(obligation, Policy.MAY_RESPOND, None)
 
 
-def closing(obligation: Obligation) -> records.Disposition:
+def closing(obligation: Obligation) -> records.DispositionRecord:
     """Nobody asked for more: the window closes without a word (C2A-059)."""
-    return records.Disposition(
+    return records.DispositionRecord(
         event_id=obligation.event_id,
         session=obligation.session,
         disposition=Disposition.IGNORED.value,
@@ -89,8 +89,8 @@ def closing(obligation: Obligation) -> records.Disposition:
     )
 
 
-def _delivery(obligation: Obligation, policy: Policy, deadline_ms: int | None) -> records.Delivery:
-    return records.Delivery(
+def _delivery(obligation: Obligation, policy: Policy, deadline_ms: int | None) -> records.DeliveryRecord:
+    return records.DeliveryRecord(
         event_id=obligation.event_id,
         session=obligation.session,
         policy=policy.value,

@@ -63,7 +63,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
+from tacit.attention.decide.decide import Decisions, EventDecision, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read import bursts
 from tacit.attention.read.bursts import Burst
@@ -78,7 +78,7 @@ from tacit.attention.state.absences import Absences, Place
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
 from tacit.attention.state.asking import ASKS, Asking
-from tacit.attention.state.claims import Claims, Offer
+from tacit.attention.state.claims import Claims, OpenOffer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
@@ -87,9 +87,9 @@ from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import RoomQuestions
 from tacit.attention.state.sends import (
     KEPT_SENDS,
-    Answer,
     EphemeralSend,
     Sending,
+    SentAnswer,
     answered_in,
 )
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending, spending
@@ -118,7 +118,7 @@ KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
 
 
-class Past(Protocol):
+class MessageHistory(Protocol):
     """Where messages are found again that somebody refers to; a hub looks them up in its read model."""
 
     def get(self, event_id: str, /) -> ParsedMessage | None:
@@ -135,7 +135,7 @@ class Attention:
     """Everything that attention knows of a group between two events."""
 
     settings: Settings = DEFAULTS
-    past: Past = field(default_factory=dict[str, ParsedMessage])
+    past: MessageHistory = field(default_factory=dict[str, ParsedMessage])
     claims: Claims = field(default_factory=Claims)
     obligations: Obligations = field(default_factory=Obligations)
     absences: Absences = field(default_factory=Absences)
@@ -148,11 +148,11 @@ class Attention:
     awaiting: MutableMapping[Place, frozenset[str]] = field(default_factory=dict[Place, frozenset[str]])
     sessions: MutableMapping[str, SessionAgreement] = field(default_factory=dict[str, SessionAgreement])
     rules: MutableMapping[str, Any] = field(default_factory=dict[str, Any])
-    decided: MutableMapping[str, Decided] = field(default_factory=dict[str, Decided])
-    offers: MutableMapping[str, Offer] = field(default_factory=dict[str, Offer])
+    decided: MutableMapping[str, EventDecision] = field(default_factory=dict[str, EventDecision])
+    offers: MutableMapping[str, OpenOffer] = field(default_factory=dict[str, OpenOffer])
     room_questions: RoomQuestions = field(default_factory=RoomQuestions)
     sent: Lists[str, Sending] = field(default_factory=no_lists)
-    answers: Lists[tuple[str, str], Answer] = field(default_factory=no_lists)
+    answers: Lists[tuple[str, str], SentAnswer] = field(default_factory=no_lists)
     looked: MutableMapping[tuple[str, str], Moment] = field(default_factory=dict[tuple[str, str], Moment])
     pending_digests: MutableMapping[str, PendingDigest] = field(default_factory=dict[str, PendingDigest])
     spent: MutableMapping[str, SessionSpending] = field(default_factory=dict[str, SessionSpending])
@@ -164,7 +164,7 @@ class Attention:
     work: Works = field(default_factory=Works)
     notices: Lists[str, str] = field(default_factory=no_lists)
     """By event: what people were told because nobody answers it."""
-    turns: Lists[tuple[str, str], records.Turn] = field(default_factory=no_lists)
+    turns: Lists[tuple[str, str], records.TurnRecord] = field(default_factory=no_lists)
     """What a session did about an event: its last turns."""
     floors: Lists[str, SaidLine] = field(default_factory=no_lists)
     """By channel: its last lines, as who spoke to whom."""
@@ -294,7 +294,7 @@ class Attention:
         ]
         self.asking.questions.asked(event, at, decisions)
         if called:
-            self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
+            self.offers[event.id] = OpenOffer(event.id, tuple(sorted(called)), at)
         if decisions.parsed is not None and event.kind == "chat.message":
             read = {agent: one for agent, one in decisions.exceptions.items() if one.mode is Mode.BUFFERED}
             went_on = [agent for agent, one in read.items() if one.reason in _GOES_ON]
@@ -342,7 +342,7 @@ class Attention:
             given = event.data.get("c2a")
             declared = cast("dict[str, object]", given) if isinstance(given, dict) else {}
             turn, attempt = declared.get("turn"), declared.get("attempt")
-            answer = Answer(
+            answer = SentAnswer(
                 event.id, turn if isinstance(turn, str) else "", attempt if isinstance(attempt, int) else 1
             )
             key = (answered, event.by)
@@ -401,30 +401,30 @@ class Attention:
     def _recorded(self, event: Event, at: Moment) -> None:
         record = records.record_of(event)
         match record:
-            case records.Claim():
+            case records.ClaimRecord():
                 self.claims.apply(record, at)
                 self._claimed(record, at)
                 self._work_claimed(record, at)
-            case records.Delivery():
+            case records.DeliveryRecord():
                 self._delivered(record, event.id, at)
-            case records.Accepted():
+            case records.AcceptedRecord():
                 for event_id in record.event_ids:
                     self.obligations.accepted(event_id, record.session)
-            case records.Disposition():
+            case records.DispositionRecord():
                 self.obligations.disposed(record)
                 self.room_questions.disposed(record, at)
                 if record.signal == "working":
                     self.obligations.alive(record.event_id, record.session, at)
                 self.work.disposed(record, at)
                 self._resolved(record)
-            case records.Membership():
+            case records.MembershipRecord():
                 self.absences.apply(record)
-            case records.Edit():
+            case records.EditRecord():
                 self.versions.edited(record.supersedes, event.id)
-            case records.Delete():
+            case records.DeleteRecord():
                 self.versions.deleted(record.event_id)
                 self.room_questions.ended(record.event_id)
-            case records.Approval():
+            case records.ApprovalRecord():
                 self.approvals.apply(record, at)
                 self.obligations.all_alive(self.approvals.held_up_by(record), record.session, at)
             case None:
@@ -434,61 +434,61 @@ class Attention:
 
     def _reported(
         self,
-        record: records.Audit
-        | records.Session
-        | records.Rules
-        | records.Digest
-        | records.Usage
-        | records.Ephemeral
-        | records.Progress
-        | records.Work
-        | records.Withdrawal
-        | records.Turn,
+        record: records.AuditRecord
+        | records.SessionRecord
+        | records.RulesRecord
+        | records.DigestRecord
+        | records.UsageRecord
+        | records.EphemeralRecord
+        | records.ProgressRecord
+        | records.WorkRecord
+        | records.WithdrawalRecord
+        | records.TurnRecord,
         event_id: str,
         at: Moment,
         day: str,
     ) -> None:
         match record:
-            case records.Audit():
+            case records.AuditRecord():
                 self._audited(record, at)
-            case records.Session():
+            case records.SessionRecord():
                 modes = frozenset(Mode(mode) for mode in record.modes)
                 self.sessions[record.session] = SessionAgreement(
                     record.session, record.version, modes, record.client, record.interrupt, record.transport
                 )
-            case records.Rules():
+            case records.RulesRecord():
                 self.rules.update(record.values)
                 self.settings = with_values(self.settings, record.values)
-            case records.Ephemeral():
+            case records.EphemeralRecord():
                 self.ephemeral_sends[record.session, record.key] = EphemeralSend(
                     event_id, record.sha256, record.where
                 )
                 sending = Sending(at, record.where, event_id)
                 self.sent[record.session] = (*self.sent[record.session], sending)[-KEPT_SENDS:]
-            case records.Digest():
+            case records.DigestRecord():
                 self.pending_digests[record.session] = PendingDigest(since=at)
-            case records.Usage():
+            case records.UsageRecord():
                 self.claims.end_leases(record.session, record.event_ids)
                 self.spent[record.session] = spending(
                     self.spent.get(record.session, SessionSpending()), record, day
                 )
                 self.work.used(record)
-            case records.Progress():
+            case records.ProgressRecord():
                 self.progress.apply(record)
                 if record.event_id is not None:
                     self.obligations.alive(record.event_id, record.session, at)
                     self.work.progressed(record.event_id, record.session, at)
-            case records.Work():
+            case records.WorkRecord():
                 alive = Moment(record.alive_at) if record.alive_at else at
                 self.obligations.alive(record.event_id, record.session, alive)
                 self.work.reported(record, at)
-            case records.Withdrawal():
+            case records.WithdrawalRecord():
                 self.notices[record.event_id] = ()
-            case records.Turn():
+            case records.TurnRecord():
                 key = (record.event_id, record.session)
                 self.turns[key] = (*self.turns[key], record)[-KEPT_TURNS:]
 
-    def _delivered(self, record: records.Delivery, record_id: str, at: Moment) -> None:
+    def _delivered(self, record: records.DeliveryRecord, record_id: str, at: Moment) -> None:
         created_at = Moment(record.created_at) if record.created_at else at
         held = self.obligations.delivered(record, created_at, record_id)
         if record.event_id in self.room_questions.open:
@@ -499,14 +499,14 @@ class Attention:
             owing = next(holders, PERSON)
         self.work.delivered(record, at, owing)
 
-    def _offered(self, record: records.Delivery, at: Moment) -> None:
+    def _offered(self, record: records.DeliveryRecord, at: Moment) -> None:
         """A question to the room is put before somebody: what its author adds to it is for them."""
         question, asked = self.room_questions.open[record.event_id], self.past.get(record.event_id)
         self.room_questions.given(record, at)
         if asked is not None and not question.among_people:
             bursts.offered(self.bursts, self.floors[question.channel], asked, record.session, question.at)
 
-    def _work_claimed(self, record: records.Claim, at: Moment) -> None:
+    def _work_claimed(self, record: records.ClaimRecord, at: Moment) -> None:
         event_id = record.target.partition(":")[2]
         obligation = self.obligations.get(event_id, record.session)
         if obligation is None or not obligation.closed:
@@ -519,7 +519,7 @@ class Attention:
             self.notices[about] = (*self.notices[about], event.id)
             self.work.told(about)
 
-    def _claimed(self, record: records.Claim, at: Moment) -> None:
+    def _claimed(self, record: records.ClaimRecord, at: Moment) -> None:
         self.room_questions.claimed(record, at)
         if record.action in {"take", "assign", "release", "expire"}:
             held = record.action in {"take", "assign"}
@@ -537,7 +537,7 @@ class Attention:
         if ended and self.thread_owner.get(root) == record.session:
             del self.thread_owner[root]
 
-    def offered(self, target: str) -> list[Offer]:
+    def offered(self, target: str) -> list[OpenOffer]:
         """The open questions that a claim on this event or thread covers."""
         kind, _, name = target.partition(":")
         if kind == "event":
@@ -552,7 +552,7 @@ class Attention:
             )
         ]
 
-    def _resolved(self, record: records.Disposition) -> None:
+    def _resolved(self, record: records.DispositionRecord) -> None:
         if record.disposition == "responded" and record.closes:
             self.offers.pop(record.event_id, None)
         if record.disposition == "superseded" and record.closes:
@@ -566,7 +566,7 @@ class Attention:
         ):
             self.exchanges.progressed(message.conversation.key)
 
-    def _recalled(self, record: records.Disposition) -> None:
+    def _recalled(self, record: records.DispositionRecord) -> None:
         """One copy is gone; a question to several stays open for the others, if it still stands."""
         offer = self.offers.get(record.event_id)
         if offer is not None:
@@ -581,7 +581,7 @@ class Attention:
             known = self.recalled[record.session]
             self.recalled[record.session] = (*known, record.event_id)[-KEPT_RECALLED:]
 
-    def _audited(self, record: records.Audit, at: Moment) -> None:
+    def _audited(self, record: records.AuditRecord, at: Moment) -> None:
         """A refused near-duplicate counts towards the end of an exchange (C2A-200).
 
         A look at a thread is remembered, since a late answer needs one (C2A-174).

@@ -39,7 +39,7 @@ def held_or_resumed(
         return []
     if parsed.intent is not Intent.HOLD:
         return [
-            records.Disposition(
+            records.DispositionRecord(
                 event_id=one.event_id, session=one.session, shift_us=_rested(one, attention, now)
             )
             for one in _asked(event, parsed, attention)
@@ -48,7 +48,7 @@ def held_or_resumed(
     reached = {agent for agent, one in decisions.exceptions.items() if one.situation is Situation.HOLD}
     until = now + attention.settings.hold_ms * MS
     return [
-        records.Disposition(
+        records.DispositionRecord(
             event_id=one.event_id,
             session=one.session,
             disposition=Disposition.DEFERRED.value,

@@ -126,7 +126,7 @@ class ReportedDisposition:
 
 def change(
     obligation: Obligation, reported: ReportedDisposition, now: Moment, settings: Settings = DEFAULTS
-) -> records.Disposition | Refusal:
+) -> records.DispositionRecord | Refusal:
     """The record that a reported disposition becomes, or the rule that refuses it."""
     if obligation.closed:
         return _again(obligation, reported)
@@ -153,7 +153,7 @@ def change(
     return _record(obligation, reported, closes=disposition in FINAL and _satisfies(obligation, reported))
 
 
-def _again(obligation: Obligation, reported: ReportedDisposition) -> records.Disposition | Refusal:
+def _again(obligation: Obligation, reported: ReportedDisposition) -> records.DispositionRecord | Refusal:
     """A repeat of what is already so leaves it so (C2A-159); anything else comes too late."""
     same = obligation.disposition is reported.disposition or (
         obligation.declined and reported.signal == "declined"
@@ -177,7 +177,7 @@ def _satisfies(obligation: Obligation, reported: ReportedDisposition) -> bool:
 
 def _deferred(
     obligation: Obligation, reported: ReportedDisposition, now: Moment, settings: Settings
-) -> records.Disposition | Refusal:
+) -> records.DispositionRecord | Refusal:
     excused = reported.signal in _EXCUSES
     if not excused and not 1 <= len(reported.reason.strip()) <= 500:
         return refusal(
@@ -216,9 +216,9 @@ def _record(
     declined: bool = False,
     resurfaces_at: Moment | None = None,
     shift_us: int = 0,
-) -> records.Disposition:
+) -> records.DispositionRecord:
     disposition = Disposition.IGNORED if declined else reported.disposition
-    return records.Disposition(
+    return records.DispositionRecord(
         event_id=obligation.event_id,
         session=obligation.session,
         disposition=disposition.value if disposition else None,
@@ -232,11 +232,11 @@ def _record(
     )
 
 
-def withdrawn(obligation: Obligation, signal: str) -> records.Disposition | None:
+def withdrawn(obligation: Obligation, signal: str) -> records.DispositionRecord | None:
     """A reaction was taken back: the event is open again if its disposition came from it."""
     if obligation.signal != signal:
         return None
-    return records.Disposition(event_id=obligation.event_id, session=obligation.session, signal=None)
+    return records.DispositionRecord(event_id=obligation.event_id, session=obligation.session, signal=None)
 
 
 class Obligations:
@@ -302,7 +302,9 @@ class Obligations:
         if known is not None and known.is_longer_with(at):
             self._obligations[event_id, session] = replace(known, alive_at=at, redelivered=0)
 
-    def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> Obligation:
+    def delivered(
+        self, record: records.DeliveryRecord, created_at: Moment, record_id: str = ""
+    ) -> Obligation:
         """Fold a delivery: the first opens the obligation, later ones count or change its policy."""
         key = (record.event_id, record.session)
         known = self._obligations.get(key)
@@ -361,7 +363,7 @@ class Obligations:
         )
         return again
 
-    def disposed(self, record: records.Disposition) -> None:
+    def disposed(self, record: records.DispositionRecord) -> None:
         """Fold a disposition."""
         key = (record.event_id, record.session)
         known = self._obligations.get(key)

@@ -178,7 +178,7 @@ def _answered(question: PersonQuestion, line: OpenLine, *, plain: bool) -> Perso
 def called_back(obligations: Iterable[Obligation], by: str) -> list[records.Written]:
     """What is still open of these is called off, as somebody has answered."""
     return [
-        records.Disposition(
+        records.DispositionRecord(
             event_id=one.event_id,
             session=one.session,
             disposition=Disposition.SUPERSEDED.value,

@@ -27,13 +27,15 @@ class ProgressReports:
 
     def __init__(
         self,
-        latest: MutableMapping[tuple[str, str], records.Progress] | None = None,
+        latest: MutableMapping[tuple[str, str], records.ProgressRecord] | None = None,
         moved: Lists[str, str] | None = None,
     ) -> None:
-        self._latest: MutableMapping[tuple[str, str], records.Progress] = {} if latest is None else latest
+        self._latest: MutableMapping[tuple[str, str], records.ProgressRecord] = (
+            {} if latest is None else latest
+        )
         self._moved: Lists[str, str] = no_lists() if moved is None else moved
 
-    def apply(self, record: records.Progress) -> None:
+    def apply(self, record: records.ProgressRecord) -> None:
         """Fold a report; one that goes backwards changes nothing."""
         known = self._latest.get((record.session, record.token))
         if known is not None and record.progress < known.progress:
@@ -42,7 +44,7 @@ class ProgressReports:
         others = [token for token in self._moved[record.session] if token != record.token]
         self._moved[record.session] = (*others, record.token)[-KEPT_TOKENS:]
 
-    def of_session(self, session: str) -> list[records.Progress]:
+    def of_session(self, session: str) -> list[records.ProgressRecord]:
         """What a session last reported, one report a token; what moved last comes first."""
         tokens = reversed(self._moved[session])
         return [found for token in tokens if (found := self._latest.get((session, token))) is not None]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An event was put before a session, for the first time or again; or its copy was lowered."""
 
     event_id: str
@@ -44,7 +44,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The session that had it before, when the obligation moved here."""
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AcceptedRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A session has taken deliveries in, for good (C2A-160): they are not sent again."""
 
     session: str
@@ -52,7 +52,7 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ClaimRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A claim changed hands or time. `action`: take, renew, assign, release, expire.
 
     `during`: the event that the session was at work on when it took a file; the lease ends with that turn.
@@ -66,7 +66,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     during: str | None = None
 
 
-class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DispositionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of an event for a session; no disposition means that it is open again."""
 
     event_id: str
@@ -84,7 +84,7 @@ class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The session itself said so: there is nothing to call back from it."""
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EditRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message in its new form, under a new id (C2A-189). From the second on it names the `original`."""
 
     supersedes: str
@@ -96,7 +96,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mentions: list[Any] = []
 
 
-class Delete(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DeleteRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message was taken back, and its content with it."""
 
     event_id: str
@@ -104,7 +104,7 @@ class Delete(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
 
 
-class Membership(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MembershipRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A session left a conversation or thread, or came back. `action`: leave, return."""
 
     session: str
@@ -114,7 +114,7 @@ class Membership(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     event_id: str | None = None
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProgressRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How far a session is with something; never chat, never an obligation (C2A-182)."""
 
     session: str
@@ -126,7 +126,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Digest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DigestRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A digest was issued to a session."""
 
     session: str
@@ -137,7 +137,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ApprovalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A person was asked, or answered, whether a session may do something. `state` is the new state."""
 
     approval_id: str
@@ -170,7 +170,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something worth proving later: a decision with its inputs, a tool call, a refusal."""
 
     what: str
@@ -182,7 +182,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Ephemeral(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EphemeralRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message that only those who were there got; its text is kept nowhere (C2A-217)."""
 
     session: str
@@ -194,7 +194,7 @@ class Ephemeral(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A harness speaks for a session from here on, and this was agreed with it."""
 
     session: str
@@ -205,14 +205,14 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     transport: str = "websocket"
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RulesRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An owner changed settings of the group's attention."""
 
     values: dict[str, Any]
     by: str = ""
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class UsageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a turn of a session's model cost, as its harness counts it."""
 
     session: str
@@ -231,7 +231,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WorkRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the work on an event stands at a session has changed; with `alive_at`: it is still at it."""
 
     event_id: str
@@ -246,7 +246,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When the session was last heard of, in microseconds; 0 means with this record, which is news."""
 
 
-class Withdrawal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WithdrawalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A notice to a person is taken back: what it was about was answered after all."""
 
     notice_id: str
@@ -256,7 +256,7 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who answered."""
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TurnRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What an agent did in a turn, in a few lines: no output, and nothing of what anybody said."""
 
     session: str
@@ -276,44 +276,44 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 Record: TypeAlias = (
-    Delivery
-    | Accepted
-    | Claim
-    | Disposition
-    | Edit
-    | Delete
-    | Membership
-    | Progress
-    | Digest
-    | Approval
-    | Audit
-    | Ephemeral
-    | Session
-    | Rules
-    | Usage
-    | Work
-    | Withdrawal
-    | Turn
+    DeliveryRecord
+    | AcceptedRecord
+    | ClaimRecord
+    | DispositionRecord
+    | EditRecord
+    | DeleteRecord
+    | MembershipRecord
+    | ProgressRecord
+    | DigestRecord
+    | ApprovalRecord
+    | AuditRecord
+    | EphemeralRecord
+    | SessionRecord
+    | RulesRecord
+    | UsageRecord
+    | WorkRecord
+    | WithdrawalRecord
+    | TurnRecord
 )
 KINDS: Final[dict[str, type[Record]]] = {
-    "x.c2a.delivery": Delivery,
-    "x.c2a.accepted": Accepted,
-    "x.c2a.claim": Claim,
-    "x.c2a.disposition": Disposition,
-    "x.c2a.edit": Edit,
-    "x.c2a.delete": Delete,
-    "x.c2a.membership": Membership,
-    "x.c2a.progress": Progress,
-    "x.c2a.digest": Digest,
-    "x.c2a.approval": Approval,
-    "x.c2a.audit": Audit,
-    "x.c2a.ephemeral": Ephemeral,
-    "x.c2a.session": Session,
-    "x.c2a.rules": Rules,
-    "x.c2a.usage": Usage,
-    "x.c2a.work": Work,
-    "x.c2a.withdrawal": Withdrawal,
-    "x.c2a.turn": Turn,
+    "x.c2a.delivery": DeliveryRecord,
+    "x.c2a.accepted": AcceptedRecord,
+    "x.c2a.claim": ClaimRecord,
+    "x.c2a.disposition": DispositionRecord,
+    "x.c2a.edit": EditRecord,
+    "x.c2a.delete": DeleteRecord,
+    "x.c2a.membership": MembershipRecord,
+    "x.c2a.progress": ProgressRecord,
+    "x.c2a.digest": DigestRecord,
+    "x.c2a.approval": ApprovalRecord,
+    "x.c2a.audit": AuditRecord,
+    "x.c2a.ephemeral": EphemeralRecord,
+    "x.c2a.session": SessionRecord,
+    "x.c2a.rules": RulesRecord,
+    "x.c2a.usage": UsageRecord,
+    "x.c2a.work": WorkRecord,
+    "x.c2a.withdrawal": WithdrawalRecord,
+    "x.c2a.turn": TurnRecord,
 }
 _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
 

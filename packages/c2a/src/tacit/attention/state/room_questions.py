@@ -126,7 +126,7 @@ class RoomQuestions:
             if ends:
                 del self.open[one.event_id]
 
-    def given(self, record: records.Delivery, at: Moment) -> None:
+    def given(self, record: records.DeliveryRecord, at: Moment) -> None:
         """One that is open was offered to one more; or somebody has it before them in another way."""
         known = self.open[record.event_id]
         if not record.needs_claim:
@@ -135,7 +135,7 @@ class RoomQuestions:
         due = Moment(at + known.wait_ms * MS)
         self.open[record.event_id] = replace(known, due=due, offered=(*known.offered, record.session))
 
-    def claimed(self, record: records.Claim, at: Moment) -> None:
+    def claimed(self, record: records.ClaimRecord, at: Moment) -> None:
         """Somebody has taken one on; or has it no more, and the next is due."""
         known = self.open.get(record.target.partition(":")[2])
         if known is None:
@@ -145,7 +145,7 @@ class RoomQuestions:
         elif record.action in {"release", "expire"} and record.session == known.held:
             self.open[known.event_id] = replace(known, held="", due=at)
 
-    def disposed(self, record: records.Disposition, at: Moment) -> None:
+    def disposed(self, record: records.DispositionRecord, at: Moment) -> None:
         """Whose turn it is has answered it, or will not: then the next is due."""
         known = self.open.get(record.event_id)
         if known is None or not record.closes:
@@ -155,7 +155,7 @@ class RoomQuestions:
         elif record.session == known.holder:
             self.open[known.event_id] = replace(known, held="", due=at)
 
-    def audited(self, record: records.Audit) -> None:
+    def audited(self, record: records.AuditRecord) -> None:
         """No agent fits: its author was told, or it is looked at again when people have had their time."""
         known = self.open.get(record.event_id or "")
         if known is not None and record.what == UNANSWERED:
@@ -222,10 +222,10 @@ def nobody_there(event_id: str, by: str) -> Notice:
     )
 
 
-def unanswered(question: RoomQuestion) -> list[records.Audit | Notice]:
+def unanswered(question: RoomQuestion) -> list[records.AuditRecord | Notice]:
     """Nobody is left: whoever asked is told, once."""
     return [
-        records.Audit(what=UNANSWERED, event_id=question.event_id, row="C2A-077"),
+        records.AuditRecord(what=UNANSWERED, event_id=question.event_id, row="C2A-077"),
         Notice(
             {
                 "kind": "attention.room_unanswered",

@@ -28,7 +28,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SentAnswer:
     """One message of a session that answers an event, and the turn that wrote it."""
 
     event_id: str

@@ -48,7 +48,7 @@ class SessionAgreement:
     transport: str = "websocket"
 
 
-def spending(known: SessionSpending, record: records.Usage, day: str) -> SessionSpending:
+def spending(known: SessionSpending, record: records.UsageRecord, day: str) -> SessionSpending:
     """The sums with one more turn; a new day starts its own."""
     same = known.day == day
     tokens = record.tokens_in + record.tokens_out

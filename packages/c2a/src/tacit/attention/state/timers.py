@@ -22,7 +22,7 @@ from tacit.attention.decide.matrix import Situation
 from tacit.attention.state import deadlines, records, room_offers, room_questions
 from tacit.attention.state.claims import (
     MS,
-    Offer,
+    OpenOffer,
     assign_at,
     assignee,
     event_target,
@@ -38,7 +38,7 @@ from tacit.attention.state.consequences import (
     reoffered,
     reroute,
 )
-from tacit.attention.state.deadlines import Step
+from tacit.attention.state.deadlines import DeadlineStep
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import decision_in
 from tacit.attention.state.records import Notice, Written
@@ -82,12 +82,12 @@ def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
     return min(times, default=None)
 
 
-def _open(offer: Offer) -> bool:
+def _open(offer: OpenOffer) -> bool:
     return not offer.held and not offer.assigned
 
 
 def steps(
-    attention: Attention, around: Around, item: Callable[[str], digest.Item | None]
+    attention: Attention, around: Around, item: Callable[[str], digest.DigestItem | None]
 ) -> Iterator[list[Written]]:
     """Every step that is due, each to be appended before the next is asked for.
 
@@ -134,24 +134,24 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
         return []
     piece = attention.work.get(current.event_id, current.session)
     alive = alive_at(piece, around.lives)
-    if piece is not None and current.is_longer_with(alive) and step is not Step.RESURFACE:
+    if piece is not None and current.is_longer_with(alive) and step is not DeadlineStep.RESURFACE:
         # It is at it, or was until then: its silence, if there is one, begins there (C2A-173).
         return [extension(piece, alive)]
     match step:
-        case Step.REDELIVER:
+        case DeadlineStep.REDELIVER:
             return [deadlines.redelivery(current)]
-        case Step.RESURFACE:
+        case DeadlineStep.RESURFACE:
             again = deadlines.redelivery(current)
             return [records_with(again, current.deadline_ms or attention.settings.deadline_ms, around.now)]
-        case Step.CLOSE:
+        case DeadlineStep.CLOSE:
             return [deadlines.closing(current)]
-        case Step.ESCALATE:
+        case DeadlineStep.ESCALATE:
             decision = decision_in(current)
             moved = reroute(current.event_id, decision, attention, around, {current.session}, declined=False)
             return [*moved, deadlines.lowering(current)]
 
 
-def _ended(ended: records.Claim, attention: Attention, around: Around) -> list[Written]:
+def _ended(ended: records.ClaimRecord, attention: Attention, around: Around) -> list[Written]:
     """A claim whose time is over: its holder is still at it, may yet come back, or has lost it (C2A-155)."""
     span = attention.settings.claim_ttl_ms * MS
     if around.lives.excused_until(ended.session, Moment(around.now - span), span) > around.now:
@@ -170,7 +170,7 @@ def _ended(ended: records.Claim, attention: Attention, around: Around) -> list[W
     return [ended, *reoffered(ended, attention)]
 
 
-def _under(claim: records.Claim, attention: Attention) -> list[PieceOfWork]:
+def _under(claim: records.ClaimRecord, attention: Attention) -> list[PieceOfWork]:
     """The holder's open work that a claim covers."""
     kind, _, name = claim.target.partition(":")
     if kind == "event":
@@ -199,7 +199,7 @@ def _awaited_until(sessions: Iterable[str], since: Moment, due: Moment, lives: L
     return Moment(max(lives.begun_anew(due - since), 0 if back else lives.since + RECONNECT))
 
 
-def _assigned_at(offer: Offer, attention: Attention, lives: Lives) -> Moment:
+def _assigned_at(offer: OpenOffer, attention: Attention, lives: Lives) -> Moment:
     """When an offer that nobody took is given to one."""
     at = assign_at(offer.at, attention.settings)
     return Moment(max(at, _awaited_until(offer.members, offer.at, at, lives)))
@@ -213,11 +213,11 @@ def _offer_at(question: RoomQuestion, attention: Attention, lives: Lives) -> Mom
     return Moment(max(due, _awaited_until(attention.sessions, question.at, due, lives)))
 
 
-def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Written]:
+def _assigned(offer: OpenOffer, attention: Attention, around: Around) -> list[Written]:
     """One of the online members gets it: the stream's owner, else the least loaded (C2A-222)."""
     if any(obligation.owed for obligation in attention.obligations.of_event(offer.event_id)):
         # A person or an earlier deadline gave it to one already: there is never a second (C2A-177).
-        return [records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-177")]
+        return [records.AuditRecord(what="unassigned", event_id=offer.event_id, row="C2A-177")]
     message = attention.past.get(offer.event_id)
     owners = attention.ownership.owners(message.conversation, ()) if message is not None else frozenset[str]()
     online = [
@@ -234,7 +234,7 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
     if chosen is None:
         # Nobody is there who could take it: a person should know, once.
         return [
-            records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-222"),
+            records.AuditRecord(what="unassigned", event_id=offer.event_id, row="C2A-222"),
             Notice(human_notice(offer.event_id, why="unanswered")),
         ]
     root = (message.conversation.thread if message is not None else None) or offer.event_id
@@ -243,8 +243,8 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
         settings=attention.settings,
     )  # fmt: skip
     obligation = attention.obligations.get(offer.event_id, chosen)
-    if not isinstance(claim, records.Claim) or obligation is None:
-        return [records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-222")]
+    if not isinstance(claim, records.ClaimRecord) or obligation is None:
+        return [records.AuditRecord(what="unassigned", event_id=offer.event_id, row="C2A-222")]
     modes = attention.sessions[chosen].modes
     decision = replace(
         decision_in(obligation),
@@ -261,7 +261,10 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
 
 
 def _to_the_room(
-    question: RoomQuestion, attention: Attention, around: Around, item: Callable[[str], digest.Item | None]
+    question: RoomQuestion,
+    attention: Attention,
+    around: Around,
+    item: Callable[[str], digest.DigestItem | None],
 ) -> list[Written]:
     """A question that nobody has taken goes to the next that fits, else back to its author."""
     said, message = item(question.event_id), attention.past.get(question.event_id)
@@ -272,7 +275,7 @@ def _to_the_room(
     free = room_offers.candidates(attention, roster, place, question.offered)
     if not free:
         if around.now < question.told_at:
-            left = records.Audit(
+            left = records.AuditRecord(
                 what=room_questions.LEFT_TO_PEOPLE, event_id=question.event_id, row="C2A-077"
             )
             return [*before, left]
@@ -298,7 +301,7 @@ def _given_up(question: RoomQuestion, attention: Attention, around: Around) -> l
     target = event_target(question.event_id)
     held = attention.claims.holder(target, None, around.now)
     given = release(attention.claims, target, held.session, around.now) if held is not None else None
-    return [given] if isinstance(given, records.Claim) else []
+    return [given] if isinstance(given, records.ClaimRecord) else []
 
 
 def _could_take(obligation: Obligation | None) -> bool:
@@ -310,14 +313,21 @@ def _could_take(obligation: Obligation | None) -> bool:
 
 
 def _digested(
-    session: str, waiting: PendingDigest, attention: Attention, item: Callable[[str], digest.Item | None]
+    session: str,
+    waiting: PendingDigest,
+    attention: Attention,
+    item: Callable[[str], digest.DigestItem | None],
 ) -> list[Written]:
     items = [found for event_id in waiting.event_ids if (found := item(event_id)) is not None]
     made = digest.digest_of(items, attention.settings)
     if made is None or session not in attention.sessions:
-        return [records.Digest(session=session, scope="", policy="must_not_respond", text="", for_=[session])]
+        return [
+            records.DigestRecord(
+                session=session, scope="", policy="must_not_respond", text="", for_=[session]
+            )
+        ]
     return [
-        records.Digest(
+        records.DigestRecord(
             session=session,
             scope=made.scope,
             policy=made.policy.value,
@@ -328,6 +338,6 @@ def _digested(
     ]
 
 
-def item_of(event_id: str, scope: str, author: str, intent: Intent, text: str) -> digest.Item:
+def item_of(event_id: str, scope: str, author: str, intent: Intent, text: str) -> digest.DigestItem:
     """One event as a digest counts it."""
-    return digest.Item(event_id, scope, author, intent, text)
+    return digest.DigestItem(event_id, scope, author, intent, text)

@@ -41,7 +41,7 @@ class Cancellation:
     session: str
     request_id: str
     reason: str
-    record: records.Disposition
+    record: records.DispositionRecord
 
 
 _OF_THE_RECORD: Final = frozenset({"by", "client_id", "original"})
@@ -67,7 +67,7 @@ def cancellations(obligations: Iterable[Obligation], what: str) -> list[Cancella
             obligation.session,
             obligation.request_id,
             _REASONS[what],
-            records.Disposition(
+            records.DispositionRecord(
                 event_id=obligation.event_id,
                 session=obligation.session,
                 disposition=Disposition.SUPERSEDED.value,

@@ -190,9 +190,9 @@ def silent_since(piece: PieceOfWork, lives: Lives, deadline_ms: int, now: Moment
     return heard if is_gone or now - heard > deadline_ms * MS // 2 else None
 
 
-def extension(piece: PieceOfWork, alive: Moment) -> records.Work:
+def extension(piece: PieceOfWork, alive: Moment) -> records.WorkRecord:
     """The record that a session is still at it: its time counts from there (C2A-173)."""
-    return records.Work(
+    return records.WorkRecord(
         event_id=piece.event_id,
         session=piece.session,
         state=piece.state.value,
@@ -205,7 +205,7 @@ def extension(piece: PieceOfWork, alive: Moment) -> records.Work:
     )
 
 
-def is_news(piece: PieceOfWork | None, record: records.Work) -> bool:
+def is_news(piece: PieceOfWork | None, record: records.WorkRecord) -> bool:
     """Does a report say more than that the session is alive? A place in the queue alone does not."""
     if piece is None or not piece.reported:
         return True
@@ -253,7 +253,7 @@ class Works:
 
     # -- the fold
 
-    def delivered(self, record: records.Delivery, at: Moment, owing: str) -> None:
+    def delivered(self, record: records.DeliveryRecord, at: Moment, owing: str) -> None:
         """An event that obliges begins work; a copy that was lowered is with somebody else: `owing`."""
         known = self.get(record.event_id, record.session)
         if record.policy == Policy.MUST_RESPOND:
@@ -267,7 +267,7 @@ class Works:
         elif known is not None and known.is_open and record.policy == Policy.MAY_RESPOND and owing:
             self._end(known, WorkState.HANDED_OVER, at, to=owing)
 
-    def claimed(self, record: records.Claim, at: Moment, *, owed: bool) -> None:
+    def claimed(self, record: records.ClaimRecord, at: Moment, *, owed: bool) -> None:
         """Whoever takes an event on has it in its queue; whoever lets it go has handed it over.
 
         Whoever owes the answer anyway (`owed`) keeps the work without the claim.
@@ -280,7 +280,7 @@ class Works:
         elif known is not None and known.is_open and record.action in {"release", "expire"} and not owed:
             self._end(known, WorkState.HANDED_OVER, at)
 
-    def disposed(self, record: records.Disposition, at: Moment) -> None:
+    def disposed(self, record: records.DispositionRecord, at: Moment) -> None:
         """What became of the event for the session ends the work, or says that it must wait."""
         known = self.get(record.event_id, record.session)
         if known is None or (not known.is_open and not record.closes):
@@ -298,7 +298,9 @@ class Works:
         elif record.signal == "working":
             self._put(_taken_up(known, at))
 
-    def _closed(self, known: PieceOfWork, ended: WorkState, record: records.Disposition, at: Moment) -> None:
+    def _closed(
+        self, known: PieceOfWork, ended: WorkState, record: records.DispositionRecord, at: Moment
+    ) -> None:
         moved = record.declined or record.reason in MOVED
         if not known.is_open and known.state is ended:
             return
@@ -319,7 +321,7 @@ class Works:
         else:
             self._end(replace(known, code="", message=""), ended, at)
 
-    def reported(self, record: records.Work, at: Moment) -> None:
+    def reported(self, record: records.WorkRecord, at: Moment) -> None:
         """The harness says how it stands. Whoever was relieved may still be at it; then that is the truth."""
         known = self.get(record.event_id, record.session)
         if record.alive_at:
@@ -359,7 +361,7 @@ class Works:
         if known is not None and known.is_open:
             self._end(replace(known, code="", message=""), WorkState.ANSWERED, at)
 
-    def used(self, record: records.Usage) -> None:
+    def used(self, record: records.UsageRecord) -> None:
         """What a turn cost counts for the last of its events that is a piece of work, and for no other."""
         for event_id in reversed(record.event_ids):
             known = self.get(event_id, record.session)

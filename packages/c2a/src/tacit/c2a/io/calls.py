@@ -13,11 +13,11 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.c2a.rpc import (
-    Answered,
+    CallError,
     CallFailed,
+    CallResult,
     ConnectionLost,
     Correlator,
-    Failed,
     Notification,
     Request,
     Unmatched,
@@ -78,10 +78,10 @@ class PendingCalls:
         match received:
             case Request() | Notification():
                 return received
-            case Answered(call, result):
+            case CallResult(call, result):
                 if not self._futures[call].done():
                     self._futures[call].set_result(result)
-            case Failed(call, error):
+            case CallError(call, error):
                 if not self._futures[call].done():
                     self._futures[call].set_exception(CallFailed(error))
             case Unmatched():

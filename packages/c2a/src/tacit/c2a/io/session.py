@@ -27,7 +27,7 @@ import msgspec
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.proving import checks
 from tacit.c2a.activity import ActivityWanted
-from tacit.c2a.harness_end import Answer, HarnessEnd, Pending
+from tacit.c2a.harness_end import HarnessEnd, PendingEvent, RequestAnswered
 from tacit.c2a.io.socket import C2aConnection
 from tacit.c2a.messages import Connected, Delivered, DispositionReport, Initialize
 from tacit.c2a.negotiation import CAPABILITIES
@@ -116,8 +116,8 @@ class Delivery:
     """The hub's name for the request, by which it may call it back."""
     params: dict[str, Any]
     """The delivery as it came, to be stored."""
-    _pending: Pending
-    _accept: Callable[[Pending, bool], Awaitable[bool]]
+    _pending: PendingEvent
+    _accept: Callable[[PendingEvent, bool], Awaitable[bool]]
 
     @property
     def event_id(self) -> str:
@@ -452,9 +452,9 @@ class AgentSession:
     def _do(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
             match output:
-                case Answer():
+                case RequestAnswered():
                     self._answer(output)
-                case Pending():
+                case PendingEvent():
                     self._heard.put_nowait(
                         Delivery(output.event, output.request_id, output.params, output, self._accept)
                     )
@@ -464,11 +464,11 @@ class AgentSession:
                 case Cancelled() | Typing() | Continued() | PermissionDecided() | ActivityWanted():
                     self._heard.put_nowait(output)
 
-    async def _accept(self, pending: Pending, duplicate: bool) -> bool:
+    async def _accept(self, pending: PendingEvent, duplicate: bool) -> bool:
         told = [await self._tell(answer) for answer in self._session.accept(pending, duplicate=duplicate)]
         return any(told)
 
-    async def _tell(self, answer: Answer) -> bool:
+    async def _tell(self, answer: RequestAnswered) -> bool:
         """Answer on the connection that asked; false when it is gone."""
         if self._opened is None or self._opened[0] != answer.ticket.connection:
             return False
@@ -478,7 +478,7 @@ class AgentSession:
             return False
         return True
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: RequestAnswered) -> None:
         """Answer from a callback that cannot wait; that a connection breaks is noticed elsewhere."""
         task = asyncio.ensure_future(self._tell(answer))
         self._answers.add(task)

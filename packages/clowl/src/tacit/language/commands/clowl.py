@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from tacit.language.findings import Finding, Reading
-    from tacit.language.io.logs import Piece, Source
+    from tacit.language.io.logs import LogLines, LogSource
     from tacit.language.message import Message
     from tacit.language.trace import Chronicle
 
@@ -211,7 +211,7 @@ def _read(data: bytes, *, strict: bool, repair: bool) -> Reading:
     return read_repaired(data, strict=strict, now=now) if repair else read(data, strict=strict, now=now)
 
 
-def _streams(files: tuple[str, ...]) -> Iterator[tuple[str, Source]]:
+def _streams(files: tuple[str, ...]) -> Iterator[tuple[str, LogSource]]:
     for file in files or ("-",):
         try:
             with click.open_file(file, "rb") as stream, _progress(file, stream) as shown:
@@ -222,7 +222,7 @@ def _streams(files: tuple[str, ...]) -> Iterator[tuple[str, Source]]:
 
 
 @contextmanager
-def _progress(file: str, stream: Any) -> Generator[Source]:
+def _progress(file: str, stream: Any) -> Generator[LogSource]:
     """How much of a long file is read, on standard error at a terminal."""
     size = _size(stream)
     if size < _LONG or not Terminal(is_error=True).is_watched:
@@ -246,7 +246,7 @@ def _size(stream: Any) -> int:
 class _Counted:
     """A stream that says at the terminal how much of it was read; what is printed next covers the line."""
 
-    def __init__(self, stream: Source, size: int, name: str) -> None:
+    def __init__(self, stream: LogSource, size: int, name: str) -> None:
         self._stream = stream
         self._size = size
         self._name = name
@@ -285,7 +285,7 @@ def _report(file: str, line: int, reading: Reading, *, as_json: bool, warnings: 
         click.echo(f"{safe(file)}:{line}: warning: {_finding(warning)}")
 
 
-def _report_valid(file: str, piece: Piece, *, as_json: bool) -> None:
+def _report_valid(file: str, piece: LogLines, *, as_json: bool) -> None:
     for line, _ in piece.lines() if as_json else ():
         _print_json({"file": file, "line": line, "valid": True})
 

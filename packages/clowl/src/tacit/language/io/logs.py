@@ -22,7 +22,7 @@ PIECE: Final = 256 * 1024
 _MAX_DOCUMENT: Final = 16 * 1024 * 1024
 
 
-class Source(Protocol):
+class LogSource(Protocol):
     """Anything that bytes can be read from."""
 
     def read(self, size: int, /) -> bytes:
@@ -30,7 +30,7 @@ class Source(Protocol):
         ...
 
 
-class Piece(NamedTuple):
+class LogLines(NamedTuple):
     """Whole lines of a log."""
 
     line: int
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
                 yield self.line + offset, text
 
 
-def pieces(stream: Source, *, size: int = PIECE) -> Iterator[Piece]:
+def pieces(stream: LogSource, *, size: int = PIECE) -> Iterator[LogLines]:
     """The log in pieces; a line longer than any message is cut, and refused by whoever reads it."""
     first = _full(stream, size)
     if _may_be_document(first):
@@ -61,7 +61,7 @@ def pieces(stream: Source, *, size: int = PIECE) -> Iterator[Piece]:
     yield from _lines(stream, first, size)
 
 
-def _full(stream: Source, size: int) -> bytes:
+def _full(stream: LogSource, size: int) -> bytes:
     """`size` bytes, or all there are; a pipe may give fewer at a time."""
     found = bytearray()
     while len(found) < size and (more := stream.read(size - len(found))):
@@ -69,16 +69,16 @@ def _full(stream: Source, size: int) -> bytes:
     return bytes(found)
 
 
-def _lines(stream: Source, kept: bytes, size: int) -> Iterator[Piece]:
+def _lines(stream: LogSource, kept: bytes, size: int) -> Iterator[LogLines]:
     line = 1
     while True:
         cut = kept.rfind(b"\n") + 1
         if cut:
-            yield Piece(line, kept[:cut])
+            yield LogLines(line, kept[:cut])
             line += kept.count(b"\n", 0, cut)
             kept = kept[cut:]
         elif len(kept) > MAX_BYTES:
-            yield Piece(line, kept)
+            yield LogLines(line, kept)
             kept = _after_the_line(stream, size)
             line += 1
         more = stream.read(size)
@@ -86,10 +86,10 @@ def _lines(stream: Source, kept: bytes, size: int) -> Iterator[Piece]:
             break
         kept += more
     if kept:
-        yield Piece(line, kept)
+        yield LogLines(line, kept)
 
 
-def _after_the_line(stream: Source, size: int) -> bytes:
+def _after_the_line(stream: LogSource, size: int) -> bytes:
     while piece := stream.read(size):
         _, found, rest = piece.partition(b"\n")
         if found:
@@ -108,15 +108,16 @@ def _may_be_document(start: bytes) -> bool:
         return text[:1] in {b"{", b"[", b"`"}
 
 
-def _documents(whole: bytes) -> list[Piece]:
+def _documents(whole: bytes) -> list[LogLines]:
     if whole.lstrip().startswith(b"```"):
-        return [Piece(1, whole, is_document=True)]
+        return [LogLines(1, whole, is_document=True)]
     try:
         value = parse_json(whole)
     except Malformed:
         return []
     if isinstance(value, list):
         return [
-            Piece(index, msgspec.json.encode(item), is_document=True) for index, item in enumerate(value, 1)
+            LogLines(index, msgspec.json.encode(item), is_document=True)
+            for index, item in enumerate(value, 1)
         ]
-    return [Piece(1, whole, is_document=True)]
+    return [LogLines(1, whole, is_document=True)]

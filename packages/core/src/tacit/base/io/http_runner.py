@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-from tacit.base.connections import Connections, Seen, SocketLimits
+from tacit.base.connections import Connections, ConnectionView, SocketLimits
 from tacit.base.io.ending import end_listening
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ class _Protocol(RequestHandler):
         """Return when most of what was sent is on the wire, or nobody is there to read it."""
         await self._drained.wait()
 
-    def seen(self) -> Seen:
+    def seen(self) -> ConnectionView:
         """How this connection looks now."""
         unsent = self.transport.get_write_buffer_size() if self.transport is not None else 0
-        return Seen(self._request_count, self._current_request is not None, unsent)
+        return ConnectionView(self._request_count, self._current_request is not None, unsent)
 
     def abort(self) -> None:
         """End it at once, whatever still waits to be sent."""
@@ -211,7 +211,7 @@ class Runner(web.AppRunner):
         await super().cleanup()
 
 
-class Site(web.TCPSite):
+class ListeningSite(web.TCPSite):
     """An address that a runner listens on; a TLS handshake gets no more time than a guest does."""
 
     __slots__ = ("_context", "_limits")

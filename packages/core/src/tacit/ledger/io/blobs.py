@@ -26,7 +26,7 @@ _NAME: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredBlob:
     """What was written."""
 
     sha256: str
@@ -50,7 +50,7 @@ class BlobFolder:
         """A place to write a new blob to, piece by piece."""
         return Incoming(self._folder, self._entropy.draw(12).hex(), self.arrived)
 
-    def arrived(self, stored: Stored) -> None:
+    def arrived(self, stored: StoredBlob) -> None:
         """Told of each blob that has been written; here that is all."""
 
     def open(self, sha256: str) -> BinaryIO:
@@ -92,7 +92,7 @@ class BlobFolder:
 class Incoming:
     """A blob while it arrives: hashed as it is written, visible only when whole and synced."""
 
-    def __init__(self, folder: Path, name: str, arrived: Callable[[Stored], None] | None = None) -> None:
+    def __init__(self, folder: Path, name: str, arrived: Callable[[StoredBlob], None] | None = None) -> None:
         self._folder = folder
         self._arrived = arrived
         self._path = folder / f"incoming-{name}"
@@ -113,7 +113,7 @@ class Incoming:
         """The hash of what has arrived so far."""
         return self._hash.hexdigest()
 
-    def finish(self) -> Stored:
+    def finish(self) -> StoredBlob:
         """Sync, then give it its name; the same content twice is the same file."""
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -127,7 +127,7 @@ class Incoming:
             self._path.rename(place)
             _sync_folder(place.parent)
             _sync_folder(self._folder)
-        stored = Stored(sha256, self.size)
+        stored = StoredBlob(sha256, self.size)
         if self._arrived is not None:
             self._arrived(stored)
         return stored

@@ -1,7 +1,7 @@
 """The read model's writing side: facts about events, staged during a batch and written in bulk before commit.
 
-Look-ups see staged facts too; those of one group are what the rules may ask (`View`, the `Lookup` port).
-Which rows an event gives is decided by `tacit.ledger.projection`; this module only knows tables.
+Look-ups see staged facts too; those of one group are what the rules may ask (`GroupLookup`, the `Lookup`
+port). Which rows an event gives is decided by `tacit.ledger.projection`; this module only knows tables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tacit.ledger.io.audience_index import (
 )
 from tacit.ledger.io.rows import ADDRESSABLE, messages_before, one
 from tacit.ledger.io.schema import SHIFT
-from tacit.ledger.ports import Blob, Earlier
+from tacit.ledger.ports import Blob, EarlierSubmission
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ReadModel:
         self._recent: dict[tuple[int, str], StoredEvent] = {}
         self._by_seq: dict[tuple[int, int], StoredEvent] = {}
         # By key; None where a look-up found none.
-        self._submissions: dict[tuple[int, str, str], Earlier | None] = {}
+        self._submissions: dict[tuple[int, str, str], EarlierSubmission | None] = {}
         self._marks: dict[tuple[int, str, int, str, str], tuple[int, bool]] = {}
         self._reads: dict[tuple[int, str], tuple[int, int]] = {}
         self._duties: dict[tuple[int, str, int], bool] = {}
@@ -109,7 +109,7 @@ class ReadModel:
             self._staged["threads"].append((number, found.root, seq))
         if facts.client_id is not None:
             self._staged["submissions"].append((number, found.by, facts.client_id, seq, at))
-            self._submissions[number, found.by, facts.client_id] = Earlier(seq, at)
+            self._submissions[number, found.by, facts.client_id] = EarlierSubmission(seq, at)
         for actor in facts.owing:
             self._open(number, actor, facts.duty, seq)
         if facts.mark is not None:
@@ -328,9 +328,9 @@ class ReadModel:
         size = FEW_KEYS if len(wanted) <= FEW_KEYS else MOST_KEYS
         filled = wanted + wanted[-1:] * (size - len(wanted))
         for client_id, seq, at in self.connection.execute(_EARLIER[size], (number, by, *filled)):
-            self._submissions[number, by, client_id] = Earlier(seq, Moment(at))
+            self._submissions[number, by, client_id] = EarlierSubmission(seq, Moment(at))
 
-    def submission(self, number: int, by: str, client_id: str) -> Earlier | None:
+    def submission(self, number: int, by: str, client_id: str) -> EarlierSubmission | None:
         """The last submission under a key."""
         key = (number, by, client_id)
         if key in self._submissions:
@@ -339,7 +339,7 @@ class ReadModel:
             "SELECT seq, at FROM submissions WHERE group_no=? AND by=? AND client_id=?",
             key,
         ).fetchone()
-        return Earlier(row[0], Moment(row[1])) if row else None
+        return EarlierSubmission(row[0], Moment(row[1])) if row else None
 
     def mark(self, number: int, mark: str, target: int, actor: str, detail: str) -> tuple[int, bool] | None:
         """Who set a mark, and whether it holds."""
@@ -433,7 +433,7 @@ class Glance:
         """The last messages, oldest first."""
         return self._model.messages(self._number, limit)
 
-    def submission(self, by: str, client_id: str) -> Earlier | None:
+    def submission(self, by: str, client_id: str) -> EarlierSubmission | None:
         """The last submission under this idempotency key."""
         return self._model.submission(self._number, by, client_id)
 
@@ -451,7 +451,7 @@ class Sources(Protocol):
         ...
 
 
-class View(Glance):
+class GroupLookup(Glance):
     """All of one group's look-ups for the rules (the `Lookup` port), on the writer's model."""
 
     __slots__ = ("_writer",)
@@ -489,15 +489,15 @@ class View(Glance):
         self._writer.require_source(group_id, event_id, reader)
 
 
-class Views(dict[int, View]):
+class Views(dict[int, GroupLookup]):
     """The views of a writer's groups, by number, each made when it is first asked for."""
 
     def __init__(self, writer: Sources) -> None:
         super().__init__()
         self._writer = writer
 
-    def __missing__(self, number: int) -> View:
-        view = self[number] = View(self._writer, number)
+    def __missing__(self, number: int) -> GroupLookup:
+        view = self[number] = GroupLookup(self._writer, number)
         return view
 
 

@@ -48,7 +48,7 @@ _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class EventPage:
     """A stretch of a ledger; `next_seq` is where to go on."""
 
     events: list[StoredEvent]
@@ -59,7 +59,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Inbox:
+class InboxContents:
     """What waits for one principal."""
 
     unread: list[StoredEvent]
@@ -190,7 +190,9 @@ class Reader:
         row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
         return self._salvage.event(self._connection, row[0]) if row else None
 
-    def page(self, group: Group, principal: str, wanted: Selection, most_bytes: int = PAGE_BYTES) -> Page:
+    def page(
+        self, group: Group, principal: str, wanted: Selection, most_bytes: int = PAGE_BYTES
+    ) -> EventPage:
         """Up to `limit` events after the cursor, in append order (CCCS-103).
 
         A page of large events ends early: at the first that fills `most_bytes`.
@@ -203,7 +205,7 @@ class Reader:
         finally:
             self._damaged |= noted_before
 
-    def _page(self, group: Group, principal: str, wanted: Selection, most_bytes: int) -> Page:
+    def _page(self, group: Group, principal: str, wanted: Selection, most_bytes: int) -> EventPage:
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
@@ -213,9 +215,9 @@ class Reader:
             events.append(event)
             size += len(event.raw)
             if len(events) == wanted.limit or size >= most_bytes:
-                return Page(self._as_left(group, events), after, group.last_seq, self._left_out(after))
+                return EventPage(self._as_left(group, events), after, group.last_seq, self._left_out(after))
         left_out = self._left_out(group.last_seq)
-        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq, left_out)
+        return EventPage(self._as_left(group, events), max(after, group.last_seq), group.last_seq, left_out)
 
     def _as_left(self, group: Group, events: list[StoredEvent]) -> list[StoredEvent]:
         """The events, of messages that were taken back only where they stood (C2A-187)."""
@@ -421,14 +423,14 @@ class Reader:
         ).fetchone()
         return int(end[0]) - (int(start[0]) if start else 0)
 
-    def inbox(self, group: Group, principal: str, limit: int) -> Inbox:
+    def inbox(self, group: Group, principal: str, limit: int) -> InboxContents:
         """Unread and owed, with counts (CCCS-058, CCCS-071)."""
         if not group.is_addressable(principal):
             raise missing("actor", "no such actor in this group", "CCCS-011")
         cursor = self.cursor(group, principal)
         count = self.unread_count(group, principal)
         start = max(cursor, group.joined_at(principal))
-        return Inbox(
+        return InboxContents(
             self._unread(group, principal, start, min(limit, count)),
             count,
             self._owed(group, principal, "ack", limit),

@@ -34,8 +34,8 @@ from tacit.base.io.sqlite import (
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService, even_time
 from tacit.base.moment import Moment, rfc3339
-from tacit.ledger.admission import Settings
-from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
+from tacit.ledger.admission import AdmissionSettings
+from tacit.ledger.commands import Append, AppendedTogether, AppendTogether, Committed, Decided, Duplicate
 from tacit.ledger.io import derived, erasure, folding, torn
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
 from tacit.ledger.io.journal import SqliteJournal
@@ -71,10 +71,10 @@ NOTICED_GROUPS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class StoreOptions:
     """How a store is opened."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: AdmissionSettings = field(default_factory=AdmissionSettings)
     clock: Clock = field(default_factory=TimeService)
     entropy: Entropy = field(default_factory=SystemEntropy)
     readers: int = 2
@@ -104,7 +104,7 @@ class OpenWriter:
     """
 
     def __init__(
-        self, path: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
+        self, path: Path, options: StoreOptions, engine: Callable[[apsw.Connection], Engine] | None = None
     ) -> None:
         self.connection = connect(path, vfs=options.vfs, overwrites=True)
         journal = options.journal(self.connection)
@@ -149,7 +149,7 @@ class Store:
     def __init__(
         self,
         folder: Path,
-        options: Options | None = None,
+        options: StoreOptions | None = None,
         *,
         engine: Callable[[apsw.Connection], Engine] | None = None,
         elsewhere: Callable[[Store], WriterTransport] | None = None,
@@ -160,7 +160,7 @@ class Store:
         `elsewhere` gives the way to a writer outside this process; unless `makes_ready`, it is that one who
         makes the file, and has done so when `elsewhere` returns.
         """
-        self.options = options or Options()
+        self.options = options or StoreOptions()
         self.folder = folder
         self.path = folder / DATABASE
         self.blobs_folder = folder / BLOBS
@@ -347,7 +347,7 @@ class Store:
 
     def together(self, submissions: Sequence[Submission]) -> tuple[Committed | Duplicate, ...]:
         """Append several, all or none, and wait."""
-        return cast("Appended", self.execute(AppendTogether(tuple(submissions)))).outcomes
+        return cast("AppendedTogether", self.execute(AppendTogether(tuple(submissions)))).outcomes
 
     def decide(self, command: GroupCommand) -> Decided:
         """Have the engine decide a command, and wait."""

@@ -21,14 +21,14 @@ from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damage
 from tacit.base.moment import parse_rfc3339
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import noted
 from tacit.ledger.io.folding import STEP, fold_all, groups_on, note_version, rows_on
 from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.renewal import renew
 from tacit.ledger.io.schema import PROJECTIONS, SCHEMA
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.ports import JournalEntry, Stale
 from tacit.ledger.redaction import GONE
@@ -134,7 +134,7 @@ def rebuild(
     folder: Path,
     clock: Clock,
     entropy: Entropy,
-    settings: Settings,
+    settings: AdmissionSettings,
     attending: Callable[[apsw.Connection], Engine] | None = None,
 ) -> int:
     """Fold every event again into empty projections, in one transaction; returns how many events.
@@ -195,13 +195,15 @@ def bring_in(
     """Make a new ledger of exported lines, in one transaction; refuses what does not give the same hashes."""
     if (folder / DATABASE).exists():
         raise Refused("not_empty", f"{folder} has a ledger already: events are brought into a new folder")
-    Store(folder, Options(clock=clock, entropy=entropy, purpose="tacit ledger import", readers=1)).close()
+    Store(
+        folder, StoreOptions(clock=clock, entropy=entropy, purpose="tacit ledger import", readers=1)
+    ).close()
     lock = FolderLock(folder, purpose="tacit ledger import")
     try:
         with closing(connect(folder / DATABASE, overwrites=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             proof = _insert(connection, lines)
-            writer = Writer(connection, folder / DATABASE, clock, entropy, Settings())
+            writer = Writer(connection, folder / DATABASE, clock, entropy, AdmissionSettings())
             _fold(connection, writer, attending)
             ends = ends_on(connection)
             _hold(proof, ends)

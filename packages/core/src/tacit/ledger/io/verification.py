@@ -29,7 +29,7 @@ from tacit.base.io.sqlite import connect, is_damage
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment, parse_rfc3339
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import derived, torn
 from tacit.ledger.io.blobs import BlobFolder
@@ -58,7 +58,7 @@ _BROKEN: Final = (apsw.Error, TacitError, ValueError, TypeError, LookupError, OS
 
 
 @dataclass(slots=True)
-class Report:
+class VerificationReport:
     """What a verification found."""
 
     groups: int = 0
@@ -79,12 +79,12 @@ class Report:
 
 def verify(
     folder: Path, entropy: Entropy, attending: Callable[[apsw.Connection], Engine] | None = None
-) -> Report:
+) -> VerificationReport:
     """Check the file, every group's order, ids, times and chain, every blob's hash, every projection.
 
     `attending` is the engine of whose folds the ledger holds rows; without it those are not compared.
     """
-    report = Report()
+    report = VerificationReport()
     path = folder / DATABASE
     if not is_held(folder):
         _log(path, report)
@@ -111,14 +111,14 @@ def _format(connection: apsw.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").get)
 
 
-def _step(report: Report, what: str, look: Callable[[], None]) -> None:
+def _step(report: VerificationReport, what: str, look: Callable[[], None]) -> None:
     try:
         look()
     except _BROKEN as error:
         report.problems.append(f"{what}: cannot be read further ({type(error).__name__})")
 
 
-def _steps(connection: apsw.Connection, folder: Path, entropy: Entropy, report: Report) -> None:
+def _steps(connection: apsw.Connection, folder: Path, entropy: Entropy, report: VerificationReport) -> None:
     groups: list[tuple[int, str, int, bytes]] = []
 
     def list_groups() -> None:
@@ -142,14 +142,14 @@ def _steps(connection: apsw.Connection, folder: Path, entropy: Entropy, report: 
     _step(report, "blobs", lambda: _blobs(connection, folder, entropy, report))
 
 
-def _log(path: Path, report: Report) -> None:
+def _log(path: Path, report: VerificationReport) -> None:
     """The write-ahead log of a hub that does not run ends with a whole commit, or with a torn one."""
     with suppress(*_BROKEN):
         if hidden := torn.hidden_bytes(path):
             report.problems.append(f"log: {hidden} bytes lie behind damage, commits among them")
 
 
-def _verify_file(connection: apsw.Connection, path: Path, report: Report) -> None:
+def _verify_file(connection: apsw.Connection, path: Path, report: VerificationReport) -> None:
     try:
         _integrity(connection, report)
     except _BROKEN as error:
@@ -161,13 +161,13 @@ def _verify_file(connection: apsw.Connection, path: Path, report: Report) -> Non
             report.problems.append(f"file: cannot be read ({type(error).__name__})")
 
 
-def _integrity(connection: apsw.Connection, report: Report) -> None:
+def _integrity(connection: apsw.Connection, report: VerificationReport) -> None:
     for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST})").fetchall():
         if line != "ok":
             report.problems.append(f"file: {line}")
 
 
-def _pages(connection: apsw.Connection, path: Path, report: Report) -> None:
+def _pages(connection: apsw.Connection, path: Path, report: VerificationReport) -> None:
     """Which pages do not have the checksum that they carry, and of which table they are."""
     size = int(connection.execute("PRAGMA page_size").get)
     owners: dict[int, tuple[str, str]] = {}
@@ -188,7 +188,11 @@ def _pages(connection: apsw.Connection, path: Path, report: Report) -> None:
 
 
 def _verify_group(
-    connection: apsw.Connection, number: int, group_id: str, end: tuple[int, bytes], report: Report
+    connection: apsw.Connection,
+    number: int,
+    group_id: str,
+    end: tuple[int, bytes],
+    report: VerificationReport,
 ) -> None:
     expected, chain, last_ts = 0, FIRST_LINK, Moment(0)
     gone: dict[int, str] = {}
@@ -223,7 +227,7 @@ def _verify_group(
 
 
 def _recorded(
-    connection: apsw.Connection, number: int, group_id: str, gone: dict[int, str], report: Report
+    connection: apsw.Connection, number: int, group_id: str, gone: dict[int, str], report: VerificationReport
 ) -> None:
     """Content goes by a record of who had it taken away; an event that lost it without one was changed."""
     if not gone:
@@ -256,7 +260,7 @@ def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts
     return ""
 
 
-def _blobs(connection: apsw.Connection, folder: Path, entropy: Entropy, report: Report) -> None:
+def _blobs(connection: apsw.Connection, folder: Path, entropy: Entropy, report: VerificationReport) -> None:
     blobs = BlobFolder(folder / "blobs", entropy)
     cached = connection.execute("SELECT 1 FROM facts WHERE name=?", (STREAM,)).fetchone() is not None
     for (sha256,) in connection.execute("SELECT DISTINCT sha256 FROM blobs").fetchall():
@@ -271,7 +275,7 @@ def _projections(
     connection: apsw.Connection,
     path: Path,
     attending: Callable[[apsw.Connection], Engine] | None,
-    report: Report,
+    report: VerificationReport,
 ) -> None:
     """Lay each projection beside one that is folded anew from the events, at one moment of the ledger."""
     with _scratch(path.parent) as scratch:
@@ -306,13 +310,15 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _fold(again: apsw.Connection, copy: Path, engine: Engine | None) -> None:
-    writer = Writer(again, copy, TimeService(), SystemEntropy(), Settings())
+    writer = Writer(again, copy, TimeService(), SystemEntropy(), AdmissionSettings())
     if engine is not None:
         writer.attend(engine)
     fold_all(again, writer)
 
 
-def _compare(live: apsw.Connection, again: apsw.Connection, has_folds: bool, report: Report) -> None:
+def _compare(
+    live: apsw.Connection, again: apsw.Connection, has_folds: bool, report: VerificationReport
+) -> None:
     for table in PROJECTIONS:
         if table == "folds" and not has_folds:
             continue
@@ -332,7 +338,12 @@ def _compare(live: apsw.Connection, again: apsw.Connection, has_folds: bool, rep
 
 
 def _lay(
-    table: str, keys: int, live: apsw.Connection, again: apsw.Connection, query: str, report: Report
+    table: str,
+    keys: int,
+    live: apsw.Connection,
+    again: apsw.Connection,
+    query: str,
+    report: VerificationReport,
 ) -> None:
     """Rows beside rows; the first that differs is named by its key, which holds no words of anybody's."""
     for one, other in zip_longest(_all(live, query), _all(again, query)):

@@ -53,12 +53,12 @@ from tacit.base import ids
 from tacit.base.errors import Bug, Corrupt, Refused, TacitError, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint, is_damage
 from tacit.base.moment import Moment, rfc3339
-from tacit.ledger.admission import Admitted, Repeat, Settings, admit
+from tacit.ledger.admission import AdmissionSettings, Admitted, Repeat, admit
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.commands import (
     HUB,
     Append,
-    Appended,
+    AppendedTogether,
     AppendTogether,
     Committed,
     DatedRecord,
@@ -70,7 +70,7 @@ from tacit.ledger.commands import (
     RecordBlob,
     Recorded,
 )
-from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
+from tacit.ledger.engine import NO_CONSEQUENCES, GroupSnapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
 from tacit.ledger.io import records
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
@@ -78,7 +78,7 @@ from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
-from tacit.ledger.io.read_model import ReadModel, View, Views, require_part, require_readable
+from tacit.ledger.io.read_model import GroupLookup, ReadModel, Views, require_part, require_readable
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
 from tacit.ledger.ports import JournalEntry, NotCurrent, Stale, TooLarge
@@ -118,7 +118,7 @@ class Writer:
         path: Path,
         clock: Clock,
         entropy: Entropy,
-        settings: Settings,
+        settings: AdmissionSettings,
         journal: Journal | None = None,
         blobs: BlobFolder | None = None,
     ) -> None:
@@ -336,7 +336,7 @@ class Writer:
                 return self._append(command.submission, now, creates=creates, judged=not creates)
             match command:
                 case AppendTogether():
-                    return Appended(tuple(self._together(command, now)))
+                    return AppendedTogether(tuple(self._together(command, now)))
                 case GroupCommand():
                     return self._decide(command, now)
                 case RecordBlob(sha256=sha256, size=size) if not self._blobs.holds(sha256, size):
@@ -396,10 +396,10 @@ class Writer:
             if isinstance(admit(submission, group, view, now, self._settings), Admitted) and judged:
                 self._judge(submission, group, view, now)
 
-    def _judge(self, submission: Submission, group: Group, view: View, now: Moment) -> None:
+    def _judge(self, submission: Submission, group: Group, view: GroupLookup, now: Moment) -> None:
         """What an actor asks for is put to the engine; what the engine itself decided was."""
         if self._engine is not None and submission.by in group.actors:
-            self._engine.judge(submission, Snapshot(group, view, Moment(max(now, group.last_ts))))
+            self._engine.judge(submission, GroupSnapshot(group, view, Moment(max(now, group.last_ts))))
 
     def _all(self, submissions: Sequence[Submission], now: Moment) -> list[Committed | Duplicate]:
         try:
@@ -412,7 +412,7 @@ class Writer:
             raise Bug("nothing here decides such a command")
         group = self._group(command.group_id)
         plan = self._engine.plan(
-            command, Snapshot(group, self.views[group.number], Moment(max(now, group.last_ts)))
+            command, GroupSnapshot(group, self.views[group.number], Moment(max(now, group.last_ts)))
         )
         self._admissible(plan.submissions, now)
         outcomes = self._all(plan.submissions, now)
@@ -441,7 +441,7 @@ class Writer:
             raise HalfDone(refused) from refused
 
     def _append_admitted(
-        self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
+        self, submission: Submission, admitted: Admitted, group: Group, view: GroupLookup, now: Moment
     ) -> Committed:
         at = max(now, group.last_ts)
         for_id, salt = self._chance.next()

@@ -14,7 +14,7 @@ from tacit.ledger.commands import HUB, Append, AppendTogether, Awaken, Committed
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.node import FollowingWriter
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tacit.ledger.io.writer import MOST_TRIES
 from tacit.ledger.ports import Behind
 from tests.ledger.io.jetstream.servers import new_name, one, opened
@@ -45,7 +45,7 @@ class Sleeper:
     def open(self) -> None:
         """As a hub would; all is applied by then."""
         journals: list[Any] = []
-        options = Options(clock=HandClock(), entropy=SeededEntropy(7), purpose="another test")
+        options = StoreOptions(clock=HandClock(), entropy=SeededEntropy(7), purpose="another test")
         self.store = open_cache(
             self.folder, options, self.stream, holds=self.held.__contains__, journals=journals
         )
@@ -205,7 +205,7 @@ def test_a_command_is_decided_upon_all_of_every_group_that_it_looks_at(
     relayed = sleeper.ask(Append(submission("g_b", "user", "chat.message", data)))
     assert isinstance(relayed, Committed)
     both = [submission(group, "user", "chat.message", {"text": "both"}) for group in ("g_b", "g c.d")]
-    assert type(sleeper.ask(AppendTogether(tuple(both)))).__name__ == "Appended"
+    assert type(sleeper.ask(AppendTogether(tuple(both)))).__name__ == "AppendedTogether"
     assert not sleeper.journal.behind
     world.store.writer.catch_up()
     assert [said(world, group) for group in GROUPS] == [["one"], ["one", "both"], ["two", "both"]]
@@ -228,7 +228,7 @@ def test_a_batch_that_looks_at_many_groups_that_are_behind_is_decided(
         )
         for name, source in zip(names, sources, strict=True)
     ]
-    assert type(sleeper.ask(AppendTogether(tuple(relays)))).__name__ == "Appended"
+    assert type(sleeper.ask(AppendTogether(tuple(relays)))).__name__ == "AppendedTogether"
     assert not sleeper.journal.behind
     world.store.writer.catch_up()
     assert said(world, "g_b") == ["one"] * len(names)

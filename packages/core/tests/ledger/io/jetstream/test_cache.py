@@ -27,7 +27,7 @@ from tacit.ledger.commands import (
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import open_cache
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tests.ledger.io.jetstream.servers import Server, new_name, one, opened
 from tests.ledger.world import World, refusal, submission
 
@@ -46,7 +46,7 @@ class StreamWorld(World):
         super().__init__(folder)
 
     def _open(self) -> Store:
-        options = Options(clock=self.clock, entropy=self.entropy, purpose="a test")
+        options = StoreOptions(clock=self.clock, entropy=self.entropy, purpose="a test")
         store = open_cache(self.folder, options, self.stream)
         store.start()
         return store

@@ -12,7 +12,7 @@ from tacit.ledger.commands import IssueCredential, UseCredential
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream import copying
 from tacit.ledger.io.jetstream.copying import copy_in, copy_out
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tests.ledger.io.jetstream.servers import new_name, opened
 from tests.ledger.io.jetstream.test_cache import StreamWorld, keep_records, proof, records
 from tests.ledger.world import World
@@ -100,4 +100,4 @@ def test_a_ledger_that_is_served_or_in_a_stream_is_not_copied(
     with pytest.raises(Refused, match="in a stream already"):
         copy_in(followed.folder, stream, world.entropy)
     with pytest.raises(Refused, match="follows_stream"):
-        Store(followed.folder, Options())
+        Store(followed.folder, StoreOptions())

@@ -12,7 +12,7 @@ from tacit.base.shipping import Elsewhere
 from tacit.ledger.commands import Append
 from tacit.ledger.io import erasure, upkeep
 from tacit.ledger.redaction import redacted
-from tacit.ledger.shipment import Part, unpacked, without
+from tacit.ledger.shipment import ShipmentPart, unpacked, without
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_cache import StreamWorld, proof
 from tests.ledger.io.jetstream.test_traps import until
@@ -108,7 +108,7 @@ def test_the_last_message_of_a_subject_goes_and_its_guard_does_not_go_back(
     gone = redacted(entry.raw, entry.salt, "user", "2026-01-13T10:00:00Z")
     world.stream.replace(message, without(message.payload, {entry.seq: gone}))
     assert not on_disk(SECRET, alone.folder)
-    late = world.stream._publish(Part("g_a", message.token, before, b"late"), {})
+    late = world.stream._publish(ShipmentPart("g_a", message.token, before, b"late"), {})
     assert isinstance(world.stream.connection.wait(late), Elsewhere)
     world.say("g_a", "user", "and on")
     world.assert_rebuilds()

@@ -16,7 +16,7 @@ from tacit.base.nats_access import to_servers
 from tacit.base.stream_plan import StreamPlan
 from tacit.hub.bounds.caller import Caller
 from tacit.hub.config import BackupPlan, HubConfig, Limits
-from tacit.hub.hub import Hub
+from tacit.hub.hub import RunningHub
 from tacit.hub.telemetry.metrics import STREAM
 from tests.hub.room import WAIT, running
 from tests.hub.test_turns import endless, read_as
@@ -193,16 +193,16 @@ async def test_a_hub_tells_how_its_stream_stands(tmp_path: Path, server: Server)
         assert "tacit_stream_" not in (await room.get("/metrics")).raw.decode()
 
 
-def connection_of(hub: Hub) -> Any:
+def connection_of(hub: RunningHub) -> Any:
     return hub.nodes._among._connection  # type: ignore[union-attr, attr-defined]
 
 
 def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     stream = StreamPlan(("nats://127.0.0.1:1",))
     with pytest.raises(Refused, match="cache"):
-        Hub(HubConfig(tmp_path, stream=stream, backups=BackupPlan(tmp_path)))
+        RunningHub(HubConfig(tmp_path, stream=stream, backups=BackupPlan(tmp_path)))
     with pytest.raises(Refused, match="letters"):
-        Hub(HubConfig(tmp_path, stream=StreamPlan((), "no.dots")))
+        RunningHub(HubConfig(tmp_path, stream=StreamPlan((), "no.dots")))
     assert not list(tmp_path.iterdir())
 
 
@@ -212,4 +212,4 @@ async def test_a_folder_that_follows_a_stream_is_served_by_no_hub_without_it(
     async with running(tmp_path / "data", stream=plan(server, new_name())) as room:
         await room.group()
     with pytest.raises(Refused, match="--nats"):
-        Hub(HubConfig(tmp_path / "data"))
+        RunningHub(HubConfig(tmp_path / "data"))

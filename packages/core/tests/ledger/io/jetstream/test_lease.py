@@ -12,9 +12,9 @@ import pytest
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
-from tacit.ledger.commands import Appended, AppendTogether, Awaken
+from tacit.ledger.commands import AppendedTogether, AppendTogether, Awaken
 from tacit.ledger.io.jetstream.cache import NODE, ServedStream
-from tacit.ledger.io.store import Options
+from tacit.ledger.io.store import StoreOptions
 from tests.ledger.io.jetstream.servers import PATIENT, new_name
 from tests.ledger.io.jetstream.test_traps import until
 from tests.ledger.world import HandClock, SeededEntropy, submission
@@ -62,7 +62,7 @@ class Machine:
             alone=alone,
             clock=self.clock,
         )
-        store, self.node = self.served.open(self.folder, Options(clock=HandClock(), entropy=entropy))
+        store, self.node = self.served.open(self.folder, StoreOptions(clock=HandClock(), entropy=entropy))
         store.start()
         self.take()
         return store
@@ -217,7 +217,7 @@ def test_what_one_node_writes_to_a_group_of_another_is_guarded_and_known_there(
             first.transport.submit(both, heard)
             say(second, "beside", "g_b")
             assert done.wait(60)
-            assert isinstance(outcomes[0], Appended), outcomes
+            assert isinstance(outcomes[0], AppendedTogether), outcomes
         for store in (first, second):
             until(lambda store=store: has(store, 6, "g_a") and has(store, 11, "g_b"))
 

@@ -25,7 +25,7 @@ from tacit.ledger.io.jetstream.snapshots import (
     _end_on,
 )
 from tacit.ledger.io.jetstream.stream import JetStream
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tacit.ledger.shipment import INSTEAD
 from tacit.ledger.snapshots import SnapshotList
 from tests.ledger.io.jetstream.servers import new_name, opened
@@ -54,7 +54,7 @@ class SnapshotWorld(World):
         super().__init__(folder)
 
     def _open(self) -> Store:
-        options = Options(clock=self.clock, entropy=self.entropy, purpose="a test")
+        options = StoreOptions(clock=self.clock, entropy=self.entropy, purpose="a test")
         self.snapshots = LedgerSnapshots(self.stream, self.entropy)
         real = self.stream.read
 
@@ -130,7 +130,7 @@ def test_a_node_that_joins_from_a_snapshot_has_what_a_rebuild_gives(
         lambda reader: reader.connection.execute("SELECT name FROM facts ORDER BY 1").fetchall()
     )
     assert ("written",) not in facts, "what was tried on another machine is not known of this one"
-    rebuilt = open_cache(tmp_path / "rebuilt", Options(purpose="a test"), stream, AttentionEngine)
+    rebuilt = open_cache(tmp_path / "rebuilt", StoreOptions(purpose="a test"), stream, AttentionEngine)
     rebuilt.close()
     world.close()
     assert proof(world.folder) == proof(tmp_path / "rebuilt")
@@ -206,11 +206,11 @@ def test_a_snapshot_that_is_not_what_it_should_be_is_declined_without_loss(
     def list_instead(listed: SnapshotList) -> None:
         world.snapshots._kept.put_head(msgspec.json.encode(listed), world.snapshots.listed()[1])
 
-    assert world.snapshots.join(tmp_path / "well", AttentionEngine, Options().locked)
+    assert world.snapshots.join(tmp_path / "well", AttentionEngine, StoreOptions().locked)
     for how in SPOILT:
         with monkeypatch.context() as patched:
             list_instead(spoilt(how, one, world, patched))
-            assert not world.snapshots.join(tmp_path / how, AttentionEngine, Options().locked), how
+            assert not world.snapshots.join(tmp_path / how, AttentionEngine, StoreOptions().locked), how
         assert not [*(tmp_path / how).glob(f"{DATABASE}*")], how
     list_instead(SnapshotList(0, (msgspec.structs.replace(one, sha256="0" * 64),)))
     world.read.clear()
@@ -280,7 +280,7 @@ def test_a_folder_of_its_own_is_never_replaced(world: SnapshotWorld, tmp_path: P
     own.group("g_own")
     own.close()
     before = (own.folder / DATABASE).read_bytes()
-    assert not world.snapshots.join(own.folder, AttentionEngine, Options().locked)
+    assert not world.snapshots.join(own.folder, AttentionEngine, StoreOptions().locked)
     assert (own.folder / DATABASE).read_bytes() == before
 
 
@@ -315,7 +315,7 @@ def test_a_copy_that_a_killed_process_left_goes_when_the_next_takes_its_place(
     world.close()
     (left := world.folder / f"{COPYING}x").mkdir()
     (left / DATABASE).write_bytes(b"half")
-    options = Options(clock=world.clock, entropy=world.entropy, purpose="a test")
+    options = StoreOptions(clock=world.clock, entropy=world.entropy, purpose="a test")
     open_cache(world.folder, options, stream, anew=False).close()
     assert not left.exists()
     world.reopen()

@@ -15,7 +15,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.stream_plan import StreamPlan
 from tacit.client import AgentSession
 from tacit.hub.config import HubConfig
-from tacit.hub.hub import Hub
+from tacit.hub.hub import RunningHub
 from tacit.hub.stream.codec import GiveUp
 from tacit.hub.stream.link import StreamLink
 from tacit.hub.stream.process import StreamWriter
@@ -216,14 +216,14 @@ def test_what_the_process_cannot_open_is_said_by_the_hub_and_nothing_is_left_beh
 ) -> None:
     first, second = plan_for(server), plan_for(server)
     for plan in (first, first):
-        hub = Hub(HubConfig(tmp_path / "data", stream=plan, writer="process"))
+        hub = RunningHub(HubConfig(tmp_path / "data", stream=plan, writer="process"))
         hub.store.close()  # never started: its process ends all the same
     with pytest.raises(Refused, match="another stream") as refused:
-        Hub(HubConfig(tmp_path / "data", stream=second, writer="process"))
+        RunningHub(HubConfig(tmp_path / "data", stream=second, writer="process"))
     assert refused.value.code == "other_stream"
     lock = FolderLock(tmp_path / "data", purpose="a test")
     try:
         with pytest.raises(Unavailable, match="in use"):
-            Hub(HubConfig(tmp_path / "data", stream=first, writer="process"))
+            RunningHub(HubConfig(tmp_path / "data", stream=first, writer="process"))
     finally:
         lock.release()

@@ -10,11 +10,11 @@ import pytest
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.jetstream.safety import wanted_config
-from tacit.base.shipping import Elsewhere, Nobody, Silence, Step, Taken
+from tacit.base.shipping import BatchStored, Elsewhere, Nobody, ShippingStep, Silence
 from tacit.ledger.commands import Append, AppendTogether, Committed
 from tacit.ledger.io.jetstream.journal import JetStreamJournal
 from tacit.ledger.io.jetstream.stream import JetStream
-from tacit.ledger.shipment import Part, Shipment
+from tacit.ledger.shipment import Shipment, ShipmentPart
 from tests.ledger.io.jetstream.proxy import Proxy
 from tests.ledger.io.jetstream.servers import AT_MOST, free_port, new_name, opened
 from tests.ledger.world import World, submission
@@ -99,13 +99,15 @@ def test_a_repeat_is_answered_by_the_guard_or_by_the_id(node: Node, request: pyt
     alone = "R1" in request.node.callspec.id
 
     def twice(number: int) -> tuple[Any, Any]:
-        shipment = Shipment(f"id{number}", (Part("g_new", f"g_new{number}", 0, b"x"),))
-        return tuple(node.direct.connection.wait(node.direct._step(shipment, Step.PUBLISH)) for _ in range(2))
+        shipment = Shipment(f"id{number}", (ShipmentPart("g_new", f"g_new{number}", 0, b"x"),))
+        return tuple(
+            node.direct.connection.wait(node.direct._step(shipment, ShippingStep.PUBLISH)) for _ in range(2)
+        )
 
     # A cluster may be without a leader for a moment: only a pair that was answered says anything.
     answered = (pair for pair in map(twice, range(100)) if not {Silence(), Nobody()} & {*pair})
     first, second = next(answered)
-    assert isinstance(first, Taken)
+    assert isinstance(first, BatchStored)
     assert second == (Elsewhere() if alone else first)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from tacit.base.tool_results import Fault, Shown, Surface
+from tacit.base.tool_results import Fault, Surface, ToolResult
 from tacit.bridges.mcp import resources, results, surface
 from tacit.bridges.mcp.results import as_text, framed, shown
 from tacit.bridges.mcp.tools import OFFERED, Offered, tool_named
@@ -41,7 +41,7 @@ def faults(offered: Offered, arguments: Mapping[str, Any]) -> list[str]:
     )
 
 
-async def call_tool(caller: ToolCaller, name: str, arguments: Mapping[str, Any], now: Moment) -> Shown:
+async def call_tool(caller: ToolCaller, name: str, arguments: Mapping[str, Any], now: Moment) -> ToolResult:
     """Run a tool by either of its names; a "no" is a result that the model can read."""
     offered = tool_named(name)
     if offered is None:
@@ -74,7 +74,7 @@ async def read_resource(caller: ToolCaller, uri: str) -> str | Refusal | None:
 def room_surface(clock: Clock) -> Surface[ToolCaller]:
     """A room as MCP serves it."""
 
-    async def call(caller: ToolCaller, name: str, arguments: Mapping[str, Any]) -> Shown:
+    async def call(caller: ToolCaller, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         return await call_tool(caller, name, arguments, clock.now())
 
     async def read(caller: ToolCaller, uri: str) -> dict[str, Any] | Fault:

@@ -19,7 +19,7 @@ HOW: Final = (
 )
 
 
-class Waiting:
+class PushedEvents:
     """What was pushed already; an event is pushed once, however often it is listed."""
 
     def __init__(self) -> None:

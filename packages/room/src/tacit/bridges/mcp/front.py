@@ -22,7 +22,7 @@ from tacit.c2a.errors import INTERNAL, INVALID_PARAMS, NOT_A_REQUEST, PARSE_ERRO
 from tacit.c2a.rpc import Correlator, Notification, Request
 
 if TYPE_CHECKING:
-    from tacit.base.tool_results import Fault, Shown
+    from tacit.base.tool_results import Fault, ToolResult
     from tacit.c2a.errors import Refusal
     from tacit.c2a.rpc import RpcId
 
@@ -32,7 +32,7 @@ CHANNEL_EVENT: Final = "notifications/claude/channel"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolRun:
     """A tool is to be run, and the request answered with what comes of it."""
 
     id: RpcId
@@ -49,13 +49,13 @@ class ResourceRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
+class RequestWithdrawn:
     """The client no longer wants an answer to this request."""
 
     id: object
 
 
-Work = ToolCall | ResourceRead | Withdrawn
+Work = ToolRun | ResourceRead | RequestWithdrawn
 
 
 def is_greeting(line: bytes) -> bool:
@@ -88,7 +88,7 @@ class Front:
                 given = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
                 return self._asked(request, method, given)
             case Notification(method="notifications/cancelled", params=params) if isinstance(params, dict):
-                return Withdrawn(cast("dict[str, Any]", params).get("requestId"))
+                return RequestWithdrawn(cast("dict[str, Any]", params).get("requestId"))
             case _:
                 return None
 
@@ -112,7 +112,7 @@ class Front:
             case "tools/call" if isinstance(params.get("name"), str):
                 arguments: object = params.get("arguments")
                 given = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
-                return ToolCall(request, params["name"], given)
+                return ToolRun(request, params["name"], given)
             case "resources/read" if isinstance(params.get("uri"), str):
                 return ResourceRead(request, params["uri"])
             case "prompts/get":
@@ -133,7 +133,7 @@ class Front:
 
     # -- the answers to work
 
-    def called(self, request: RpcId, result: Shown) -> bytes:
+    def called(self, request: RpcId, result: ToolResult) -> bytes:
         """The answer to a tool call."""
         content = [{"type": "text", "text": result.text}]
         return self._rpc.result(

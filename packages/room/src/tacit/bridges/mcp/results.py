@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base import tool_results
-from tacit.base.tool_results import Fault, Shown
+from tacit.base.tool_results import Fault, ToolResult
 from tacit.bridges.mcp import resources, surface
 from tacit.c2a.errors import INVALID_PARAMS, Refusal
 
@@ -21,13 +21,13 @@ NOTICE: Final = (
 )
 
 
-def shown(outcome: dict[str, Any] | Refusal) -> Shown:
+def shown(outcome: dict[str, Any] | Refusal) -> ToolResult:
     """The result of a call."""
     if isinstance(outcome, Refusal):
         structure = {"ok": False, "error": error_of(outcome)}
-        return Shown(structure, as_text(structure), is_error=True)
+        return ToolResult(structure, as_text(structure), is_error=True)
     structure = framed({"ok": True, **outcome})
-    return Shown(structure, as_text(structure))
+    return ToolResult(structure, as_text(structure))
 
 
 def read(uri: str, text: str | Refusal | None) -> dict[str, Any] | Fault:

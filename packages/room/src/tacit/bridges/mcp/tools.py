@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from tacit.c2a.negotiation import TOOLS, Tool
+from tacit.c2a.negotiation import TOOLS, ChatTool
 from tacit.c2a.tools import INPUTS, SEND
 
 HIDDEN: Final[dict[str, frozenset[str]]] = {
@@ -135,7 +135,7 @@ def _output(name: str) -> dict[str, Any]:
     return {"type": "object", "properties": common | _OUTPUTS[name], "required": ["ok"]}
 
 
-def _offered(tool: Tool) -> Offered:
+def _offered(tool: ChatTool) -> Offered:
     return Offered(
         mcp_name(tool.name),
         tool.name,

@@ -43,13 +43,13 @@ def _spent(session: CliSession, group_id: str, days: int) -> list[dict[str, Any]
     from tacit.base.io.time_service import TimeService
     from tacit.cli.agents.join import state_folder
     from tacit.harness.budget import DAY, day_of
-    from tacit.harness.io.store import Store
+    from tacit.harness.io.store import HarnessStore
 
     since = day_of(Moment(TimeService().now() - (days - 1) * DAY))
     found: list[dict[str, Any]] = []
     for path in sorted(state_folder(group_id, "x").parent.glob("*/harness.db")):
         try:
-            with closing(Store(path)) as store:
+            with closing(HarnessStore(path)) as store:
                 found += [{"agent": path.parent.name, **asdict(one)} for one in store.spending(since)]
         except (Corrupt, Unavailable) as error:  # it fails alone
             session.err.print(show.plain(f"{path.parent.name}: {error}"))

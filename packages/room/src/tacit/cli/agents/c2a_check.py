@@ -45,16 +45,16 @@ EVERYTHING: Final = {section: dict.fromkeys(names, True) for section, names in C
 WAIT_SECONDS: Final = 5.0
 
 
-class Failed(Exception):
+class CheckFailed(Exception):
     """A part did not do what it should."""
 
 
 def _require(fact: object, what: str) -> None:
     if not fact:
-        raise Failed(what)
+        raise CheckFailed(what)
 
 
-class Agent:
+class ProbeAgent:
     """A harness without a model: it accepts what comes and calls tools."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
@@ -95,7 +95,7 @@ class Agent:
 class Bench:
     """A hub, a group, two agents of one role."""
 
-    def __init__(self, hub: Hub, group: str, ada: Agent, bob: Agent) -> None:
+    def __init__(self, hub: Hub, group: str, ada: ProbeAgent, bob: ProbeAgent) -> None:
         self.hub = hub
         self.group = group
         self.ada = ada
@@ -133,7 +133,7 @@ async def _policies(bench: Bench) -> None:
     _require(refused.get("error", {}).get("code") == -32010, "a forbidden answer was not refused")
 
 
-async def _send(agent: Agent, event: str, text: str, key: str) -> dict[str, Any]:
+async def _send(agent: ProbeAgent, event: str, text: str, key: str) -> dict[str, Any]:
     return await agent.call(
         "chat.send_message", target="conversation:main", content=text, inReplyTo=event, idempotencyKey=key,
         visibility="channel", directedness="to_other",
@@ -246,18 +246,20 @@ async def _run(server: Server) -> list[dict[str, Any]]:
             agents = [await _agent(server, client, hub, group, one) for one in ("ada", "bob")]
             try:
                 await part(Bench(hub, group, *agents))
-            except (Failed, TimeoutError, KeyError) as error:
-                why = str(error) if isinstance(error, Failed) else f"no answer ({type(error).__name__})"
+            except (CheckFailed, TimeoutError, KeyError) as error:
+                why = str(error) if isinstance(error, CheckFailed) else f"no answer ({type(error).__name__})"
                 found.append({"part": name, "pass": False, "why": why})
             else:
                 found.append({"part": name, "pass": True})
     return found
 
 
-async def _agent(server: Server, client: aiohttp.ClientSession, hub: Hub, group: str, name: str) -> Agent:
+async def _agent(
+    server: Server, client: aiohttp.ClientSession, hub: Hub, group: str, name: str
+) -> ProbeAgent:
     added = await hub.add_actor(group, name, roles=["backend"])
     headers = {"Authorization": f"Bearer {added['token']}"}
-    agent = Agent(await client.ws_connect(server.url + "/c2a", headers=headers))
+    agent = ProbeAgent(await client.ws_connect(server.url + "/c2a", headers=headers))
     info = {"name": "self-test", "version": "1"}
     answer = await agent.ask(
         "initialize", protocolVersion="2026-06-24", clientInfo=info, capabilities=EVERYTHING

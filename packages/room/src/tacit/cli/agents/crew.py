@@ -24,7 +24,7 @@ from tacit.harness.team import document_of, team_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.harness.team import Member
+    from tacit.harness.team import TeamMember
 
 EPILOG: Final = """\\b
   tacit crew add Lobby ada --driver codex --worktree -- --use-my-config --cwd . --access write
@@ -111,7 +111,7 @@ def _whole(path: str, base: Path) -> str:
     return path if path.startswith("~") else str((base / path).absolute())
 
 
-def _add(session: CliSession, member: Member, base: Path, *, start: bool) -> dict[str, Any]:
+def _add(session: CliSession, member: TeamMember, base: Path, *, start: bool) -> dict[str, Any]:
     document = document_of(member)
     words = whole_paths(member.options, base)
     if member.driver == "command" and not any(one.split("=")[0] == "--cwd" for one in words):

@@ -24,9 +24,9 @@ from tacit.base.commands.terminal import bold
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
 from tacit.cli.session import CliSession, kept_tokens, pass_session
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 from tacit.harness.drivers import catalogue
-from tacit.harness.team import Member, Team, is_amount, team_of
+from tacit.harness.team import Team, TeamMember, is_amount, team_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -105,7 +105,7 @@ def state_folder(group_id: str, name: str) -> Path:
     return beside_hub("join") / _UNSAFE.sub("_", group_id) / _UNSAFE.sub("_", name)
 
 
-def token_of(session: CliSession, member: Member, group_id: str, state: Path) -> str:
+def token_of(session: CliSession, member: TeamMember, group_id: str, state: Path) -> str:
     """The agent's own token: given, kept here, or asked for in the owner's name."""
     given = session.token
     if given and session.hub(group_id).call("whoami", {})["principal"] == member.name:
@@ -122,7 +122,7 @@ def token_of(session: CliSession, member: Member, group_id: str, state: Path) ->
     return token
 
 
-def _added(session: CliSession, member: Member, group_id: str) -> str:
+def _added(session: CliSession, member: TeamMember, group_id: str) -> str:
     with session.owner() as owner:
         known = {str(one["actor_id"]) for one in owner.group(group_id)["actors"]}
         if member.name in known:
@@ -146,7 +146,7 @@ def state_roots(session: CliSession) -> tuple[Path, ...]:
 
 
 def _prepared(
-    session: CliSession, member: Member, base: Path
+    session: CliSession, member: TeamMember, base: Path
 ) -> tuple[Callable[[Teller], Harness], ReadyAgent]:
     """Everything that can be wrong is found now, before anything runs."""
     from tacit.harness.io.agent_setup import ready
@@ -252,9 +252,9 @@ def agent_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
+def member_from(name: str, group: str, given: dict[str, Any]) -> TeamMember:
     """An agent as its options say it."""
-    return Member(
+    return TeamMember(
         name,
         given["driver"],
         group,
@@ -262,7 +262,7 @@ def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
         tuple(given["roles"]),
         given["title"],
         _instructions(given["instructions"]),
-        Budget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
+        DailyBudget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
         given["time_limit"],
         not given["no_claim"],
         prices=given["prices"] or "",

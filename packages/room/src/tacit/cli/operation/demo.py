@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tacit.harness.demo.scripts import Part
+    from tacit.harness.demo.scripts import ScriptedAgent
     from tacit.harness.io.context import Teller
 
 LOBBY: Final = "Lobby"
@@ -41,7 +41,7 @@ async def lobby(hub: Hub) -> tuple[str, dict[str, str]]:
     return group_id, tokens
 
 
-def _supervised(url: str, token: str, part: Part, state: Path) -> SupervisedAgent:
+def _supervised(url: str, token: str, part: ScriptedAgent, state: Path) -> SupervisedAgent:
     config = AgentConfig(url, token, part.name, state / part.name)
 
     def make(tell: Teller) -> Harness:

@@ -20,7 +20,7 @@ from tacit.base.io.sqlite import connect
 from tacit.base.io.time_service import TimeService, kept_doubt
 from tacit.base.moment import SECOND
 from tacit.base.version import version
-from tacit.cli.operation.doctor_stream import Finding, stream_findings
+from tacit.cli.operation.doctor_stream import DoctorFinding, stream_findings
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.show import plain
 from tacit.harness.drivers import catalogue
@@ -42,19 +42,21 @@ def _client(session: CliSession) -> SocketHub:
     return session.owner(retry_for=0.5)
 
 
-def _hub(session: CliSession) -> Finding:
+def _hub(session: CliSession) -> DoctorFinding:
     try:
         with _client(session) as hub:
-            return Finding("hub", ok=True, found=f"{session.url}, version {hub.capabilities()['version']}")
+            return DoctorFinding(
+                "hub", ok=True, found=f"{session.url}, version {hub.capabilities()['version']}"
+            )
     except TacitError as error:
-        return Finding(
+        return DoctorFinding(
             "hub", ok=False, found=str(error), advice="start it with `tacit up`, or give --url and --token"
         )
 
 
-def _erasures(events: int, seconds: float) -> Finding:
+def _erasures(events: int, seconds: float) -> DoctorFinding:
     """What was taken back and may still lie on the disk; a moment of it is normal."""
-    return Finding(
+    return DoctorFinding(
         "erasures",
         ok=not events or seconds < ERASURE_SLOW,
         found=f"{events} taken back and not yet gone from the disk, the oldest for {seconds:.0f} s"
@@ -65,7 +67,7 @@ def _erasures(events: int, seconds: float) -> Finding:
     )
 
 
-def _stopped_erasures(session: CliSession) -> list[Finding]:
+def _stopped_erasures(session: CliSession) -> list[DoctorFinding]:
     """The same of a ledger whose hub cannot be asked; nothing when it cannot be read either."""
     if not (session.data / DATABASE).exists():
         return []
@@ -78,14 +80,14 @@ def _stopped_erasures(session: CliSession) -> list[Finding]:
     return [_erasures(waiting.events, max(0, age) / SECOND)]
 
 
-def status_findings(session: CliSession) -> list[Finding]:
+def status_findings(session: CliSession) -> list[DoctorFinding]:
     """Who is near a quota, what keeps the hub from being ready, what it has still to erase."""
     try:
         with _client(session) as hub:
             told = hub.call("status", {})
     except TacitError:
         return _stopped_erasures(session)
-    ready = Finding("ready", bool(told["ready"]), "; ".join(told["why"]) or "takes what it is sent")
+    ready = DoctorFinding("ready", bool(told["ready"]), "; ".join(told["why"]) or "takes what it is sent")
     near, refused = told["quotas"]["near"], told["quotas"]["refused"]
     named = ", ".join(
         f"{plain(str(one['principal'] or 'all'))} in {plain(str(one['group_id']))}: "
@@ -97,14 +99,14 @@ def status_findings(session: CliSession) -> list[Finding]:
     ahead, jumps, doubt = (told["clock"].get(name) for name in ("ahead_s", "jumps", "doubt"))
     return [
         ready,
-        Finding(
+        DoctorFinding(
             "clock",
             ok=abs(ahead) < CLOCK_OFF and not doubt,
             found=doubt or f"{ahead:+.0f} s from the machine's, which was set {jumps} times since the start",
             advice="set the machine's clock right; the hub draws nearer by itself, or takes it at a restart. "
             "If it is right, `tacit clock --trust` says so",
         ),
-        Finding(
+        DoctorFinding(
             "quotas",
             ok=not near,
             found=(named or used) + more,
@@ -115,7 +117,7 @@ def status_findings(session: CliSession) -> list[Finding]:
     ]
 
 
-def _agent_beside(session: CliSession) -> list[Finding]:
+def _agent_beside(session: CliSession) -> list[DoctorFinding]:
     """How the personal agent is that the hub runs; nothing when it runs none, or none can be asked."""
     try:
         with _client(session) as hub:
@@ -128,16 +130,16 @@ def _agent_beside(session: CliSession) -> list[Finding]:
     known = {"running": "runs beside the hub", "elsewhere": "runs in a process of its own; the hub uses it"}
     found = known.get(told["state"]) or str(told["reason"] or told["state"])
     advice = "" if well else f"the end of {session.data / 'agent.log'} says more"
-    return [Finding("agent", well, found, advice)]
+    return [DoctorFinding("agent", well, found, advice)]
 
 
-def _data(session: CliSession) -> Finding:
+def _data(session: CliSession) -> DoctorFinding:
     path = session.data / DATABASE
     if not path.exists():
-        return Finding("data", ok=False, found=f"{session.data} is empty", advice="`tacit up` makes it")
+        return DoctorFinding("data", ok=False, found=f"{session.data} is empty", advice="`tacit up` makes it")
     free = shutil.disk_usage(session.data).free // 2**20
     size = path.stat().st_size // 2**20
-    return Finding(
+    return DoctorFinding(
         "data",
         ok=free > 512,
         found=f"{session.data}, ledger {size} MiB, {free} MiB free",
@@ -145,7 +147,7 @@ def _data(session: CliSession) -> Finding:
     )
 
 
-def _agent_keys() -> list[Finding]:
+def _agent_keys() -> list[DoctorFinding]:
     """How the keys of the agent in its usual folder are kept; nothing when there is none."""
     try:
         path = beside.agent_in(beside_hub("agent"))
@@ -156,11 +158,11 @@ def _agent_keys() -> list[Finding]:
     try:
         method = beside.key_protection(path)
     except TacitError as error:
-        return [Finding("agent keys", ok=False, found=str(error))]
+        return [DoctorFinding("agent keys", ok=False, found=str(error))]
     if method is not None:
-        return [Finding("agent keys", ok=True, found=f"encrypted at rest ({method})")]
+        return [DoctorFinding("agent keys", ok=True, found=f"encrypted at rest ({method})")]
     return [
-        Finding(
+        DoctorFinding(
             "agent keys",
             ok=False,
             found=f"plain in {path.parent}: whoever reads the folder can speak as you",
@@ -169,22 +171,24 @@ def _agent_keys() -> list[Finding]:
     ]
 
 
-def _agent_clock() -> list[Finding]:
+def _agent_clock() -> list[DoctorFinding]:
     """Whether the personal agent doubts the machine's clock; nothing when it does not."""
     doubt = kept_doubt(beside_hub("agent"))
     return (
-        [Finding("agent clock", ok=False, found=doubt, advice="`tacit agent clock --trust`")] if doubt else []
+        [DoctorFinding("agent clock", ok=False, found=doubt, advice="`tacit agent clock --trust`")]
+        if doubt
+        else []
     )
 
 
-def _agent_calendars() -> list[Finding]:
+def _agent_calendars() -> list[DoctorFinding]:
     """Whether the running agent can read its owner's calendars; nothing when none is running."""
     try:
         found = socket.ask(beside_hub("agent"), "calendars", {})["calendars"]
     except (ConnectionError, TacitError):
         return []
     return [
-        Finding(
+        DoctorFinding(
             "calendar",
             ok=one["readable"],
             found=f"{one['name']}: " + ("; ".join(one["notices"]) or "can be read"),
@@ -196,23 +200,25 @@ def _agent_calendars() -> list[Finding]:
     ]
 
 
-def _tool(name: str, used_for: str) -> Finding:
+def _tool(name: str, used_for: str) -> DoctorFinding:
     path = shutil.which(name)
-    return Finding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
+    return DoctorFinding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
 
 
-def _driver(entry: catalogue.DriverEntry) -> Finding:
+def _driver(entry: catalogue.DriverEntry) -> DoctorFinding:
     found = entry.description if entry.installed else f"not installed ({entry.description})"
-    return Finding(entry.name, ok=entry.installed, found=f"driver: {found}", advice=entry.install)
+    return DoctorFinding(entry.name, ok=entry.installed, found=f"driver: {found}", advice=entry.install)
 
 
-def findings(session: CliSession) -> list[Finding]:
+def findings(session: CliSession) -> list[DoctorFinding]:
     """Everything worth knowing."""
     python = platform.python_version()
     return [
-        Finding("tacit", ok=True, found=version()),
-        Finding("python", ok=sys.version_info >= (3, 11), found=python, advice="Tacit needs 3.11 or newer"),
-        Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
+        DoctorFinding("tacit", ok=True, found=version()),
+        DoctorFinding(
+            "python", ok=sys.version_info >= (3, 11), found=python, advice="Tacit needs 3.11 or newer"
+        ),
+        DoctorFinding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
         _data(session),
         _hub(session),
         *status_findings(session),

@@ -18,7 +18,7 @@ RECONNECTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at."""
 
     what: str
@@ -27,7 +27,7 @@ class Finding:
     advice: str = ""
 
 
-def stream_findings(told: Mapping[str, Any] | None) -> list[Finding]:
+def stream_findings(told: Mapping[str, Any] | None) -> list[DoctorFinding]:
     """Servers, replicas, settings, what this node writes to, how far it has come; none without NATS."""
     if told is None:
         return []
@@ -42,11 +42,11 @@ def stream_findings(told: Mapping[str, Any] | None) -> list[Finding]:
     ]
 
 
-def _servers(told: Mapping[str, Any]) -> Finding:
+def _servers(told: Mapping[str, Any]) -> DoctorFinding:
     silent = ", ".join(plain(str(one)) for one in told["silent"])
     at = f"{plain(str(told['server']))}, version {plain(str(told['version']))}"
     many = told["reconnects"]
-    return Finding(
+    return DoctorFinding(
         "nats",
         ok=bool(told["reached"]) and not silent and many < RECONNECTS,
         found=(f"at {at}" if told["reached"] else "the stream does not answer")
@@ -57,12 +57,12 @@ def _servers(told: Mapping[str, Any]) -> Finding:
     )
 
 
-def _replicas(told: Mapping[str, Any]) -> Finding:
+def _replicas(told: Mapping[str, Any]) -> DoctorFinding:
     current = sum(bool(one["is_current"]) for one in told["replicas"])
     late = ", ".join(
         f"{plain(str(one['server']))} lacks {one['lag']}" for one in told["replicas"] if not one["is_current"]
     )
-    return Finding(
+    return DoctorFinding(
         "replicas",
         ok=current >= told["wanted_replicas"],
         found=f"{current} of {told['wanted_replicas']} servers have all of the stream"
@@ -72,9 +72,9 @@ def _replicas(told: Mapping[str, Any]) -> Finding:
     )
 
 
-def _settings(told: Mapping[str, Any]) -> Finding:
+def _settings(told: Mapping[str, Any]) -> DoctorFinding:
     wrong = "; ".join(plain(str(one)) for one in told["wrong"])
-    return Finding(
+    return DoctorFinding(
         "stream",
         ok=bool(told["reached"]) and not wrong,
         found=f"{plain(str(told['name']))}: "
@@ -83,9 +83,9 @@ def _settings(told: Mapping[str, Any]) -> Finding:
     )
 
 
-def _clock(told: Mapping[str, Any]) -> Finding:
+def _clock(told: Mapping[str, Any]) -> DoctorFinding:
     off, most = told["clock_off_s"], MOST / SECOND
-    return Finding(
+    return DoctorFinding(
         "servers' clock",
         ok=abs(off) <= most,
         found=f"this machine's is {abs(off):.1f} s {'ahead of' if off > 0 else 'behind'} the NATS servers'"
@@ -95,8 +95,8 @@ def _clock(told: Mapping[str, Any]) -> Finding:
     )
 
 
-def _writer(told: Mapping[str, Any]) -> Finding:
-    return Finding(
+def _writer(told: Mapping[str, Any]) -> DoctorFinding:
+    return DoctorFinding(
         "writer",
         ok=bool(told["lives"]),
         found=f"this node writes to {counted(told['groups'], 'group')}; it won or lost its lease "
@@ -105,8 +105,8 @@ def _writer(told: Mapping[str, Any]) -> Finding:
     )
 
 
-def _lag(told: Mapping[str, Any]) -> Finding:
-    return Finding(
+def _lag(told: Mapping[str, Any]) -> DoctorFinding:
+    return DoctorFinding(
         "lag",
         ok=told["lag"] < BEHIND,
         found=f"{told['lag']} messages of the stream are not applied here; a node that joins would read "
@@ -115,11 +115,11 @@ def _lag(told: Mapping[str, Any]) -> Finding:
     )
 
 
-def _batches(told: Mapping[str, Any]) -> Finding:
+def _batches(told: Mapping[str, Any]) -> DoctorFinding:
     batches = told["batches"]
     shipped = batches["shipped"]
     mean = 1000 * batches["seconds"] / shipped if shipped else 0.0
-    return Finding(
+    return DoctorFinding(
         "batches",
         ok=not batches["unknown"],
         found=f"{shipped} shipped, {mean:.1f} ms each; {batches['stale']} overtaken, {batches['declined']} "

@@ -17,7 +17,7 @@ from tacit.base.io.contributions import JOURNALS, contributed, loaded
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.cli.session import CliSession, pass_session
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import DATABASE
 
@@ -139,7 +139,7 @@ def verify(context: click.Context, session: CliSession) -> None:
 def rebuild(session: CliSession) -> None:
     """Fold every event again into empty projections. The hub, or the agent, must be stopped."""
     folder = _folder(session)
-    count = upkeep.rebuild(folder, TimeService(), SystemEntropy(), Settings(), _engine(folder))
+    count = upkeep.rebuild(folder, TimeService(), SystemEntropy(), AdmissionSettings(), _engine(folder))
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))
 
 

@@ -28,7 +28,7 @@ from tacit.hub.config import (
 from tacit.hub.people.sign_in_links import OWNERS_MINUTES
 from tacit.hub.server import Server
 from tacit.hub.telemetry import logs
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -212,7 +212,7 @@ def up(
         trusted_proxies=tuple(cast("tuple[str, ...]", given.pop("trusted_proxies"))),
         allow_services=frozenset(services),  # type: ignore[arg-type]
         limits=Limits(requests_per_second=rate, burst=2 * rate),
-        settings=Settings(idempotency_window=Moment(idempotency_window * SECOND)),
+        settings=AdmissionSettings(idempotency_window=Moment(idempotency_window * SECOND)),
         writer=writer,
         readers=default_readers() if writer == "process" else 0,
         **given,  # type: ignore[arg-type]

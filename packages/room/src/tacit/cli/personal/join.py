@@ -35,7 +35,7 @@ def join(session: CliSession, group: str | None, invite: str | None) -> None:
     from tacit.cli import show
     from tacit.cli.agents.join import invited, token_of, with_way_out
     from tacit.cli.personal import room
-    from tacit.harness.team import Member
+    from tacit.harness.team import TeamMember
 
     folder: Path = click.get_current_context().obj[0]
     own = own_name(folder)
@@ -51,7 +51,7 @@ def join(session: CliSession, group: str | None, invite: str | None) -> None:
         )
     state = folder / "rooms" / _UNSAFE.sub("_", group_id)
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    member = Member(name, "", group, title=f"{own}'s agent")
+    member = TeamMember(name, "", group, title=f"{own}'s agent")
     token = token_of(session, member, group_id, state)
     access = HubAccess(session.url, token, session.proof_for(token))
     session.out.print(f"{show.plain(name)} joins {show.plain(group)}. Leave with Ctrl-C.")

@@ -34,7 +34,7 @@ MOST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RoomMessage:
     """A message as the ledger has it: who wrote it, and who alone can read it (nobody named: everyone)."""
 
     by: str
@@ -50,12 +50,12 @@ class Order:
     arguments: Mapping[str, Any]
 
 
-def is_the_owners_word(said: Said, me: str) -> bool:
+def is_the_owners_word(said: RoomMessage, me: str) -> bool:
     """Written by the owner, and for nobody else's eyes but the agent's."""
     return said.by == OWNER and said.parties == frozenset({OWNER, me})
 
 
-def reply_to_others(said: Said | None) -> str:
+def reply_to_others(said: RoomMessage | None) -> str:
     """What anybody else gets who may expect an answer; it never depends on what they wrote."""
     return IN_PRIVATE if said is not None and said.by == OWNER else POLITE
 

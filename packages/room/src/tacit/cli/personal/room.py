@@ -20,7 +20,7 @@ from tacit.base.faults import place_of
 from tacit.base.io import agent_socket as socket
 from tacit.base.io.private_file import write_private
 from tacit.c2a.errors import Refusal
-from tacit.c2a.tools import Occasion, fill_send
+from tacit.c2a.tools import TurnOccasion, fill_send
 from tacit.c2a.vocabulary import Policy
 from tacit.cli.personal import manners
 
@@ -144,7 +144,7 @@ class RoomAgent:
         await self._say(event.event_id, event.reply_target, answer, private=True)
         self._orders.answered(event.event_id)
 
-    async def _said(self, event_id: str) -> manners.Said | None:
+    async def _said(self, event_id: str) -> manners.RoomMessage | None:
         """The message as the ledger has it; None when it is none that can be read."""
         try:
             found = await self._hub.call("event", {"group_id": self._group_id, "event_id": event_id})
@@ -153,7 +153,7 @@ class RoomAgent:
         event = found["event"]
         text = event["data"].get("text")
         parties = frozenset(str(one) for one in found.get("parties") or ())
-        return manners.Said(str(event["by"]), parties, text if isinstance(text, str) else "")
+        return manners.RoomMessage(str(event["by"]), parties, text if isinstance(text, str) else "")
 
     async def _obeyed(self, text: str) -> str:
         order = manners.order(text)
@@ -185,7 +185,7 @@ class RoomAgent:
 def _whole(event_id: str, target: str, text: str, *, private: bool) -> dict[str, Any]:
     """A send with all that goes with it: an answer, as widely as it was asked."""
     given = {"content": text, "idempotencyKey": f"agent:{event_id}"}
-    found = fill_send(given, occasion=Occasion(event_id, target, private))
+    found = fill_send(given, occasion=TurnOccasion(event_id, target, private))
     if isinstance(found, Refusal):
         raise Refused(found.code, found.message)
     return found

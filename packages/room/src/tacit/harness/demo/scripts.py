@@ -16,7 +16,7 @@ from tacit.harness.prompt import EVENT, MESSAGE
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownEvent:
     """The event of a turn, as it stood in the prompt."""
 
     event_id: str
@@ -45,7 +45,7 @@ class Does:
         return next((one for one in (self.text, *self.others) if one not in just_said), "")
 
 
-Script = Callable[[Shown], Does]
+Script = Callable[[ShownEvent], Does]
 """From the event of a turn to what the agent does."""
 
 SILENCE: Final = Does()
@@ -53,7 +53,7 @@ _EVENT: Final = re.compile(rf"^{EVENT} (\w+)\n(.*?)\n\n{MESSAGE} \1\n(.*)", re.M
 _HEADER: Final = re.compile(r"^(event_id|author|reason): (.*)$", re.MULTILINE)
 
 
-def shown_in(prompt: str) -> Shown | None:
+def shown_in(prompt: str) -> ShownEvent | None:
     """The event that a prompt asks about; None when it only tells of something."""
     events = list(_EVENT.finditer(prompt))
     if not events:
@@ -61,11 +61,13 @@ def shown_in(prompt: str) -> Shown | None:
     _word, head, text = events[-1].groups()
     parts = dict(_HEADER.findall(head))
     kind, _, name = parts.get("author", "").partition(":")
-    return Shown(parts.get("event_id", ""), name, kind == "agent", parts.get("reason", ""), words_in(text))
+    return ShownEvent(
+        parts.get("event_id", ""), name, kind == "agent", parts.get("reason", ""), words_in(text)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScriptedAgent:
     """One scripted agent: its name, roles and script."""
 
     name: str
@@ -123,7 +125,7 @@ _SAID: Final = (
 )
 
 
-def maya(shown: Shown) -> Does:
+def maya(shown: ShownEvent) -> Does:
     """The guide: she explains the room."""
     answer = next((text for pattern, text in _ANSWERS if pattern.search(shown.text)), _USUAL)
     if shown.lines > 1:
@@ -144,7 +146,7 @@ _STATEMENTS: Final = (
 _ARGUES: Final = re.compile(r"\b(argue|argument|debate|discuss|fight|quarrel)\b", re.IGNORECASE)
 
 
-def _arguing(shown: Shown, other: str) -> Does | None:
+def _arguing(shown: ShownEvent, other: str) -> Does | None:
     """A question back to the other one, for as long as the room lets them."""
     if not shown.by_agent and not _ARGUES.search(shown.text):
         return None
@@ -177,7 +179,7 @@ def _worker(name: str, other: str) -> Script:
         ),
     )
 
-    def script(shown: Shown) -> Does:
+    def script(shown: ShownEvent) -> Does:
         argued = _arguing(shown, other)
         if argued is not None:
             return argued
@@ -189,7 +191,7 @@ def _worker(name: str, other: str) -> Script:
 
 
 CAST: Final = (
-    Part("maya", "Maya", ("guide",), maya),
-    Part("kit", "Kit", ("backend",), _worker("kit", "rio")),
-    Part("rio", "Rio", ("backend", "qa"), _worker("rio", "kit")),
+    ScriptedAgent("maya", "Maya", ("guide",), maya),
+    ScriptedAgent("kit", "Kit", ("backend",), _worker("kit", "rio")),
+    ScriptedAgent("rio", "Rio", ("backend", "qa"), _worker("rio", "kit")),
 )

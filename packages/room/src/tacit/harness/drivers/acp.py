@@ -13,9 +13,9 @@ from tacit.harness.drivers.port import (
     ACTIVITY_BYTES,
     MOST_FILES,
     TITLE_BYTES,
-    Activity,
     ActivityState,
     Failure,
+    ObservedActivity,
     PermissionRequest,
     TextDelta,
     ToolEnded,
@@ -112,7 +112,7 @@ def shown(call: Message) -> str:
 _STATES: Final[dict[str, ActivityState]] = {"completed": "done", "failed": "failed"}
 
 
-def activity(update: Message) -> Activity | None:
+def activity(update: Message) -> ObservedActivity | None:
     """What people may watch of a session update, if anything."""
     match text(update, "sessionUpdate"):
         case "tool_call" | "tool_call_update":
@@ -123,20 +123,20 @@ def activity(update: Message) -> Activity | None:
                 f"[{marks.get(text(one, 'status'), ' ')}] {text(one, 'content')}"
                 for one in parts(update, "entries")
             ]
-            return Activity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
+            return ObservedActivity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
         case "agent_thought_chunk":
             said = cut(text(part(update, "content"), "text"), ACTIVITY_BYTES)
-            return Activity("thought", "thought", text=said, appends=True)
+            return ObservedActivity("thought", "thought", text=said, appends=True)
         case _:
             return None
 
 
-def _called(update: Message) -> Activity:
+def _called(update: Message) -> ObservedActivity:
     kind, line = text(update, "kind"), command_of(part(update, "rawInput"))
     files = tuple(path for one in parts(update, "locations") if (path := text(one, "path")))[:MOST_FILES]
     diffs = any(one.get("type") == "diff" for one in parts(update, "content"))
     is_edit = diffs or kind in {"edit", "delete", "move"}
-    return Activity(
+    return ObservedActivity(
         text(update, "toolCallId"),
         "edit" if is_edit else "command" if kind == "execute" or line else "tool",
         _STATES.get(text(update, "status"), "running"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 from tacit.base.errors import Refused
 from tacit.base.install_hint import install_hint
 from tacit.harness.drivers.files import folder_name
-from tacit.harness.drivers.options import PASSING, PRIVATE, Access, Options
+from tacit.harness.drivers.options import PASSING, PRIVATE, Access, DriverOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,10 +128,10 @@ def entry(name: str) -> DriverEntry:
     raise Refused("driver_unknown", f"there is no driver of this name; there are {names}")
 
 
-def parse(name: str, words: Sequence[str], *, state: str, environment: Mapping[str, str]) -> Options:
+def parse(name: str, words: Sequence[str], *, state: str, environment: Mapping[str, str]) -> DriverOptions:
     """Options from a command line: flags, then, after an optional `--`, a program and its arguments."""
     found = entry(name)
-    options, key_env = Options(state), found.key_env
+    options, key_env = DriverOptions(state), found.key_env
     rest = list(words)
     while rest and rest[0].startswith("--") and rest[0] != "--":
         flag, _, value = rest.pop(0).partition("=")
@@ -155,7 +155,7 @@ def parse(name: str, words: Sequence[str], *, state: str, environment: Mapping[s
     return replace(options, command=command, key=key)
 
 
-def _with(options: Options, flag: str, value: str) -> Options:
+def _with(options: DriverOptions, flag: str, value: str) -> DriverOptions:
     match flag:
         case "--model":
             return replace(options, model=value)
@@ -175,7 +175,7 @@ def _with(options: Options, flag: str, value: str) -> Options:
             raise Refused("driver_option", f"{flag} does not take this value: {FLAGS.get(flag, '')}")
 
 
-def build(name: str, options: Options) -> Driver:
+def build(name: str, options: DriverOptions) -> Driver:
     """The driver, not yet started. `Refused` when its extra is missing or its options do not fit it."""
     found = entry(name)
     if not found.installed:
@@ -185,7 +185,7 @@ def build(name: str, options: Options) -> Driver:
             details={"install": found.install},
         )
     module, _, kind = found.backend.partition(":")
-    make = cast("Callable[[Options], Backend]", getattr(import_module(module), kind))
+    make = cast("Callable[[DriverOptions], Backend]", getattr(import_module(module), kind))
     turns = import_module("tacit.harness.drivers.io.turns")
 
     folders = import_module("tacit.harness.drivers.io.private_folders")
@@ -204,7 +204,7 @@ def build(name: str, options: Options) -> Driver:
     )
 
 
-def passing_options(options: Options) -> Options:
+def passing_options(options: DriverOptions) -> DriverOptions:
     """The options for a turn that is to be forgotten: a folder that goes with it, empty but for its own."""
     return replace(
         options,
@@ -215,7 +215,7 @@ def passing_options(options: Options) -> Options:
     )
 
 
-def private_options(options: Options, audience: str) -> Options:
+def private_options(options: DriverOptions, audience: str) -> DriverOptions:
     """The options for an audience other than the room: the same, with a folder of its own.
 
     So no session, note or empty working directory of one audience lies where another's agent looks. A
@@ -224,7 +224,7 @@ def private_options(options: Options, audience: str) -> Options:
     return replace(options, state=f"{options.state}/{PRIVATE}/{folder_name(audience)}")
 
 
-def workplace(options: Options, audience: str) -> str:
+def workplace(options: DriverOptions, audience: str) -> str:
     """Where an agent works for an audience: where a person said, or in a folder of that audience's own."""
     own = private_options(options, audience) if audience else options
     return options.directory or f"{own.state}/work"

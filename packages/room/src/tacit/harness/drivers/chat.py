@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.harness.drivers.port import Usage
+from tacit.harness.drivers.port import TokenUsage
 from tacit.harness.drivers.reading import Message, count, part, parts, text
 from tacit.harness.drivers.schema import is_strict
 
@@ -73,7 +73,7 @@ def user_message(words: str, pictures: list[str]) -> Message:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ModelToolCall:
     """A call the model asks for."""
 
     call_id: str
@@ -93,13 +93,13 @@ class ToolCall:
 
 
 @dataclass(slots=True)
-class Answer:
+class ModelAnswer:
     """A model's answer while it comes in. A refusal is an answer: what is said in it is said."""
 
     said: str = ""
     stopped: str = ""
     """Why the server said that it ended; empty while it has not."""
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     error: Message | None = None
     _calls: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
 
@@ -134,11 +134,11 @@ class Answer:
         return f"{words} {CUT_OFF}" if words and self.stopped in _CUT else words
 
     @property
-    def calls(self) -> list[ToolCall]:
+    def calls(self) -> list[ModelToolCall]:
         """The tool calls asked for, in order."""
         ordered = (self._calls[number] for number in sorted(self._calls))
         return [
-            ToolCall(call_id or f"call_{at}", name, words)
+            ModelToolCall(call_id or f"call_{at}", name, words)
             for at, (call_id, name, words) in enumerate(ordered)
         ]
 
@@ -172,9 +172,9 @@ def spoken(said: str) -> str:
     return _THINKING.sub("", said).strip()
 
 
-def _usage(counts: Message) -> Usage:
+def _usage(counts: Message) -> TokenUsage:
     cached = count(part(counts, "prompt_tokens_details"), "cached_tokens")
-    return Usage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), cached)
+    return TokenUsage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), cached)
 
 
 def done_so_far(turn: ChatTurn) -> ChatTurn:

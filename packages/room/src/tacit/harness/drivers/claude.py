@@ -17,14 +17,14 @@ from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import (
     ACTIVITY_BYTES,
     TITLE_BYTES,
-    Activity,
     ActivityState,
     Failure,
+    ObservedActivity,
     PermissionRequest,
     StandingInstructions,
+    TokenUsage,
     ToolAddress,
     ToolServer,
-    Usage,
     cut,
     permission,
 )
@@ -182,14 +182,14 @@ def _signed(sign: str, said: str) -> list[str]:
     return [sign + line for line in said.splitlines()]
 
 
-def began(name: str, given: Message, call_id: str) -> Activity:
+def began(name: str, given: Message, call_id: str) -> ObservedActivity:
     """A tool call as people watch it."""
     path = text(given, "file_path") or text(given, "notebook_path")
     if name == "Bash":
-        return Activity(call_id, "command", title=cut(text(given, "command"), TITLE_BYTES))
+        return ObservedActivity(call_id, "command", title=cut(text(given, "command"), TITLE_BYTES))
     if name in _EDITS:
         diff = cut(diff_of(name, given), ACTIVITY_BYTES)
-        return Activity(
+        return ObservedActivity(
             call_id, "edit", title=cut(path, TITLE_BYTES), text=diff, files=(path,) if path else ()
         )
     if name == "TodoWrite":
@@ -197,38 +197,40 @@ def began(name: str, given: Message, call_id: str) -> Activity:
         steps = [
             f"[{marks.get(text(one, 'status'), ' ')}] {text(one, 'content')}" for one in parts(given, "todos")
         ]
-        return Activity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
+        return ObservedActivity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
     main = path or next((value for value in given.values() if isinstance(value, str)), "")
     said = cut(json.dumps(given, ensure_ascii=False), ACTIVITY_BYTES) if given else ""
-    return Activity(call_id, "tool", title=cut(f"{tool_name(name)} {main}".strip(), TITLE_BYTES), text=said)
+    return ObservedActivity(
+        call_id, "tool", title=cut(f"{tool_name(name)} {main}".strip(), TITLE_BYTES), text=said
+    )
 
 
-def finished(name: str, given: object, call_id: str, *, ok: bool) -> Activity | None:
+def finished(name: str, given: object, call_id: str, *, ok: bool) -> ObservedActivity | None:
     """How a tool call came out; of a command also what it printed."""
     if name == "TodoWrite":
         return None
     state: ActivityState = "done" if ok else "failed"
     if name == "Bash":
         printed = "\n".join(filter(None, (text(given, "stdout"), text(given, "stderr"))))
-        return Activity(call_id, "command", state, text=cut(printed, ACTIVITY_BYTES))
-    return Activity(call_id, "edit" if name in _EDITS else "tool", state)
+        return ObservedActivity(call_id, "command", state, text=cut(printed, ACTIVITY_BYTES))
+    return ObservedActivity(call_id, "edit" if name in _EDITS else "tool", state)
 
 
-def usage(counts: object) -> Usage:
+def usage(counts: object) -> TokenUsage:
     """Tokens of a turn. Claude counts cached tokens apart from the rest of the input."""
     cached = count(counts, "cache_read_input_tokens")
     fresh = count(counts, "input_tokens") + count(counts, "cache_creation_input_tokens")
-    return Usage(input=fresh + cached, output=count(counts, "output_tokens"), cached=cached)
+    return TokenUsage(input=fresh + cached, output=count(counts, "output_tokens"), cached=cached)
 
 
-def seen_usage(event: Message) -> Usage | None:
+def seen_usage(event: Message) -> TokenUsage | None:
     """Tokens of one model call, as they come by in its stream: its input first, its output at its end."""
     match text(event, "type"):
         case "message_start":
             given = usage(part(part(event, "message"), "usage"))
-            return Usage(given.input, 0, given.cached)
+            return TokenUsage(given.input, 0, given.cached)
         case "message_delta":
-            return Usage(output=count(part(event, "usage"), "output_tokens"))
+            return TokenUsage(output=count(part(event, "usage"), "output_tokens"))
         case _:
             return None
 

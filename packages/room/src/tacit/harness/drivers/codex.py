@@ -18,20 +18,20 @@ from tacit.harness.drivers.port import (
     ACTIVITY_BYTES,
     MOST_FILES,
     TITLE_BYTES,
-    Activity,
     ActivityState,
     Failure,
+    ObservedActivity,
     PermissionAnswer,
     PermissionRequest,
     Permitted,
     StandingInstructions,
     TextDelta,
+    TokenUsage,
     ToolAddress,
     ToolEnded,
     ToolServer,
     ToolStarted,
     TurnEvent,
-    Usage,
     cut,
     permission,
 )
@@ -306,34 +306,36 @@ _STATES: Final[dict[str, ActivityState]] = {
 }
 
 
-def activity(method: str, params: Message) -> Activity | None:
+def activity(method: str, params: Message) -> ObservedActivity | None:
     """What people may watch of a notification, if anything."""
     match method:
         case "item/started" | "item/completed":
             return _item(part(params, "item"))
         case "item/commandExecution/outputDelta":
             said = cut(text(params, "delta"), ACTIVITY_BYTES)
-            return Activity(text(params, "itemId"), "command", text=said, appends=True)
+            return ObservedActivity(text(params, "itemId"), "command", text=said, appends=True)
         case "item/reasoning/summaryTextDelta":
-            return Activity(text(params, "itemId"), "thought", text=text(params, "delta"), appends=True)
+            return ObservedActivity(
+                text(params, "itemId"), "thought", text=text(params, "delta"), appends=True
+            )
         case "turn/plan/updated":
             marks = {"completed": "x", "inProgress": ">"}
             steps = [
                 f"[{marks.get(text(one, 'status'), ' ')}] {text(one, 'step')}"
                 for one in parts(params, "plan")
             ]
-            return Activity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
+            return ObservedActivity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
         case _:
             return None
 
 
-def _item(item: Message) -> Activity | None:
+def _item(item: Message) -> ObservedActivity | None:
     item_id, kind = text(item, "id"), text(item, "type")
     state = _STATES.get(text(item, "status"), "running")
     match kind:
         case "commandExecution":
             code = item.get("exitCode")
-            return Activity(
+            return ObservedActivity(
                 item_id,
                 "command",
                 state,
@@ -345,19 +347,19 @@ def _item(item: Message) -> Activity | None:
             changes = parts(item, "changes")
             files = _touched(changes)[:MOST_FILES]
             diff = cut(diff_of(changes), ACTIVITY_BYTES)
-            return Activity(
+            return ObservedActivity(
                 item_id, "edit", state, title=cut(", ".join(files), TITLE_BYTES), text=diff, files=files
             )
         case "reasoning" if isinstance(item.get("summary"), list) and item["summary"]:
             said = "\n".join(str(one) for one in item["summary"])
-            return Activity(item_id, "thought", "done", text=cut(said, ACTIVITY_BYTES))
+            return ObservedActivity(item_id, "thought", "done", text=cut(said, ACTIVITY_BYTES))
         case "webSearch":
-            return Activity(
+            return ObservedActivity(
                 item_id, "tool", state, title=cut(f"web_search {text(item, 'query')}", TITLE_BYTES)
             )
         case "mcpToolCall":
             said = json.dumps(item.get("arguments"), ensure_ascii=False)
-            return Activity(
+            return ObservedActivity(
                 item_id, "tool", state, title=tool_name(item) or "tool", text=cut(said, ACTIVITY_BYTES)
             )
         case _:
@@ -406,9 +408,9 @@ def final_text(messages: list[Message]) -> str:
     return unmarked
 
 
-def usage(counts: Message) -> Usage:
+def usage(counts: Message) -> TokenUsage:
     """Tokens of one model call or of a whole thread."""
-    return Usage(
+    return TokenUsage(
         input=count(counts, "inputTokens"),
         output=count(counts, "outputTokens"),
         cached=count(counts, "cachedInputTokens"),

@@ -24,12 +24,12 @@ from tacit.harness.drivers.failures import permanent, retryable
 from tacit.harness.drivers.port import (
     Failure,
     TextDelta,
+    TokenUsage,
     ToolAddress,
     ToolEnded,
     ToolServer,
     ToolStarted,
     TurnEvent,
-    Usage,
 )
 from tacit.harness.drivers.reading import Message, amount, count, part, text
 
@@ -45,11 +45,11 @@ _FINAL_WORDS: Final = {"model_refused", "signed_out", "over_budget", "context_fu
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProgramReply:
     """A program's last word."""
 
     text: str = ""
-    usage: Usage = Usage()
+    usage: TokenUsage = TokenUsage()
     cost_usd: float | None = None
     session_id: str | None = None
     failure: Failure | None = None
@@ -85,7 +85,7 @@ def _server(server: ToolServer) -> Message:
     return {"name": server.name, "command": list(server.command), "environment": dict(server.environment)}
 
 
-def line(data: bytes) -> TurnEvent | Reply | Usage | None:
+def line(data: bytes) -> TurnEvent | ProgramReply | TokenUsage | None:
     """One line of stdout; None when it is nothing of ours."""
     try:
         message = msgspec.json.decode(data, type=dict[str, object])
@@ -106,8 +106,8 @@ def line(data: bytes) -> TurnEvent | Reply | Usage | None:
             return None
 
 
-def _reply(message: Message) -> Reply:
-    return Reply(
+def _reply(message: Message) -> ProgramReply:
+    return ProgramReply(
         text=text(message, "text"),
         usage=_counts(part(message, "usage")),
         cost_usd=amount(message, "cost_usd"),
@@ -116,8 +116,8 @@ def _reply(message: Message) -> Reply:
     )
 
 
-def _counts(counts: Message) -> Usage:
-    return Usage(count(counts, "input"), count(counts, "output"), count(counts, "cached"))
+def _counts(counts: Message) -> TokenUsage:
+    return TokenUsage(count(counts, "input"), count(counts, "output"), count(counts, "cached"))
 
 
 def _failure(said: Message) -> Failure:

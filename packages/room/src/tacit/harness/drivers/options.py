@@ -28,7 +28,7 @@ class Access(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DriverOptions:
     """How to run an agent. Each driver reads the fields that concern it."""
 
     state: str

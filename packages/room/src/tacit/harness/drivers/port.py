@@ -62,28 +62,28 @@ class Price:
     output: float
     cached: float
 
-    def cost(self, usage: Usage) -> float:
+    def cost(self, usage: TokenUsage) -> float:
         """What these tokens cost."""
         fresh = max(0, usage.input - usage.cached)
         return (fresh * self.input + usage.cached * self.cached + usage.output * self.output) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class TurnAllowance:
     """What one turn may use before it is ended as `over_budget`; None is no limit."""
 
     tokens: int | None = None
     cost_usd: float | None = None
     price: Price | None = None
 
-    def shared_by(self, count: int) -> Allowance:
+    def shared_by(self, count: int) -> TurnAllowance:
         """One of so many equal shares."""
         if count <= 1:
             return self
         tokens = None if self.tokens is None else self.tokens // count
-        return Allowance(tokens, None if self.cost_usd is None else self.cost_usd / count, self.price)
+        return TurnAllowance(tokens, None if self.cost_usd is None else self.cost_usd / count, self.price)
 
-    def is_used_up(self, usage: Usage, cost_usd: float | None) -> bool:
+    def is_used_up(self, usage: TokenUsage, cost_usd: float | None) -> bool:
         """Has a turn reached it? A cost that nobody says and that cannot be reckoned reaches nothing."""
         if self.tokens is not None and usage.input + usage.output >= self.tokens:
             return True
@@ -123,7 +123,7 @@ class TurnRequest:
     of them behind the prompt, those that could not be handed over too."""
     fresh: bool = False
     """Begin a new session with this turn; the one before is not continued."""
-    allowance: Allowance = Allowance()
+    allowance: TurnAllowance = TurnAllowance()
     forget: bool = False
     """A turn by itself: it knows of no other, the agent has no tools of its own in it where it can be told
     so, and when it is over nothing of it is on the disk, in memory or in a later request."""
@@ -177,15 +177,15 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens of one turn. `cached` is the part of `input` that was read from the model's cache."""
 
     input: int = 0
     output: int = 0
     cached: int = 0
 
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(self.input + other.input, self.output + other.output, self.cached + other.cached)
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(self.input + other.input, self.output + other.output, self.cached + other.cached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class TurnOutcome:
 
     turn_id: str
     text: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost_usd: float | None = None
     """What the agent says the turn cost; None when it does not say."""
     estimated: bool = False
@@ -330,7 +330,7 @@ MOST_FILES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
+class ObservedActivity:
     """Something that the agent does in a turn, as people may watch it. The same id twice is the same thing.
 
     What was not said is left as it stood, so that an end need not repeat its beginning.
@@ -381,7 +381,7 @@ class Watch(Protocol):
         """What to do at this tool boundary. The agent waits for the answer where it can be made to."""
         ...
 
-    async def did(self, activity: Activity) -> None:
+    async def did(self, activity: ObservedActivity) -> None:
         """Something that people may watch went on."""
         ...
 

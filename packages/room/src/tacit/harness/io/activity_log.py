@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.c2a.activity import ActivityWanted
     from tacit.c2a.messages import Delivered
-    from tacit.harness.drivers.port import Activity, TurnEvent, TurnOutcome
+    from tacit.harness.drivers.port import ObservedActivity, TurnEvent, TurnOutcome
     from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
 
@@ -66,7 +66,7 @@ class TurnRecorder:
         self.activity.saw(event)
         self.stirred.set()
 
-    def did(self, told: Activity) -> None:
+    def did(self, told: ObservedActivity) -> None:
         """What some drivers tell beside."""
         self.activity.did(told)
         self.stirred.set()

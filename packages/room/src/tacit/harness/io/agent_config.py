@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.base.version import version
 from tacit.c2a.io.session import Habits
-from tacit.harness.budget import Budget
+from tacit.harness.budget import DailyBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ class AgentConfig:
     instructions: str = ""
     directory: str | None = None
     time_limit: float = 1800.0
-    budget: Budget = Budget()
+    budget: DailyBudget = DailyBudget()
     claims_roles: bool = True
     ambient: frozenset[str] = frozenset()
     model: str = ""

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import Price
     from tacit.harness.io.context import Teller
-    from tacit.harness.team import Member
+    from tacit.harness.team import TeamMember
     from tacit.harness.worktree import Worktree
 
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class ReadyAgent:
     """An agent that can be started, as often as it takes."""
 
-    member: Member
+    member: TeamMember
     state: Path
-    options: Options
+    options: DriverOptions
     worktree: Worktree | None = None
     price: Price | None = None
-    beside: tuple[tuple[Path, Options], ...] = ()
+    beside: tuple[tuple[Path, DriverOptions], ...] = ()
     """The further slots: each one's folder, and its driver's options."""
     others: tuple[Path, ...] = ()
     """Folders under which other agents of this machine have their state."""
@@ -82,7 +82,12 @@ class ReadyAgent:
 
 
 def ready(
-    member: Member, state: Path, *, base: Path, environment: Mapping[str, str], others: Sequence[Path] = ()
+    member: TeamMember,
+    state: Path,
+    *,
+    base: Path,
+    environment: Mapping[str, str],
+    others: Sequence[Path] = (),
 ) -> ReadyAgent:
     """Read and try everything; `Refused` says what is wrong. Relative paths are meant from `base`."""
     options, writes = checked(member, state, base=base, environment=environment)
@@ -98,8 +103,8 @@ def ready(
 
 
 def _slot(
-    member: Member, number: int, state: Path, options: Options, project: str | None
-) -> tuple[Path, Options]:
+    member: TeamMember, number: int, state: Path, options: DriverOptions, project: str | None
+) -> tuple[Path, DriverOptions]:
     """A further slot: a folder of its own for its driver, and a tree of its own where the agent has one."""
     own = state / f"{SLOT}{number}"
     own.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -11,7 +11,7 @@ from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tacit.c2a.tools import DURING, body_of
 from tacit.harness.chat_tools import named, takes
-from tacit.harness.naming import Named, company, may_name, named_in
+from tacit.harness.naming import NamedAddressees, company, may_name, named_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock
     from tacit.c2a.io.session import AgentSession
     from tacit.c2a.messages import Delivered
-    from tacit.harness.io.store import Store, StoreTransaction
+    from tacit.harness.io.store import HarnessStore, StoreTransaction
     from tacit.harness.session_view import SessionView
 
 
@@ -45,7 +45,7 @@ class HarnessContext:
 
     name: str
     session: AgentSession
-    store: Store
+    store: HarnessStore
     view: SessionView
     clock: Clock
     tell: Teller = tell_nobody
@@ -64,7 +64,7 @@ class HarnessContext:
     """By turn: how far its session will have read its conversation, if it is answered."""
     read_in: dict[str, str] = field(default_factory=dict[str, str])
     """By audience: the session that has read so far."""
-    unreached: dict[str, Named] = field(default_factory=dict[str, Named])
+    unreached: dict[str, NamedAddressees] = field(default_factory=dict[str, NamedAddressees])
     """By audience: whom the last answer named in vain. Its model is told with the next turn."""
     whole: dict[str, Moment] = field(default_factory=dict[str, Moment])
     """Events after which their author has said nothing more, with when they came.
@@ -99,14 +99,14 @@ class HarnessContext:
             where[DURING] = about.event_id
         return await self.session.call(tool, **where)
 
-    async def named(self, arguments: Mapping[str, Any], about: Delivered) -> Named:
+    async def named(self, arguments: Mapping[str, Any], about: Delivered) -> NamedAddressees:
         """Whom the words of a send name; nobody where the hub does not say who is here."""
         if not may_name(arguments) or not self.offers(MEMBERS):
-            return Named()
+            return NamedAddressees()
         try:
             result = await self.read(MEMBERS, about)
         except Refused:
-            return Named()
+            return NamedAddressees()
         elsewhere = arguments.get("target") not in {None, about.reply_target}
         return named_in(
             body_of(arguments.get("content")),

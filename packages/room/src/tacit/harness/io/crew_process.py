@@ -23,7 +23,7 @@ from tacit.harness.crew import CrewKey
 from tacit.harness.io import sharing
 from tacit.harness.io.agent_setup import ReadyAgent, ready
 from tacit.harness.io.supervisor import KeptAgent, SupervisedAgent
-from tacit.harness.team import Member, member_of
+from tacit.harness.team import TeamMember, member_of
 
 log: Final = logging.getLogger("tacit.harness")
 LINE_BYTES: Final = 1 << 22
@@ -123,7 +123,7 @@ class CrewProcess:
         self.tell(key, "ended")
 
 
-def _prepared(member: Member, order: dict[str, Any]) -> ReadyAgent:
+def _prepared(member: TeamMember, order: dict[str, Any]) -> ReadyAgent:
     state = Path(str(order["state"]))
     others = [Path(str(one)) for one in order["others"]]
     return ready(member, state, base=Path.home(), environment=os.environ, others=others)

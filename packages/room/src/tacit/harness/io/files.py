@@ -39,7 +39,7 @@ _PATIENCE: Final = aiohttp.ClientTimeout(total=60.0)
 _PIECE: Final = 256 * 1024
 
 
-class Files:
+class AgentFiles:
     """One agent's files, by its own token."""
 
     def __init__(self, url: str, token: str, proven_by: bytes | None = None) -> None:

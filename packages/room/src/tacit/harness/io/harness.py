@@ -32,18 +32,18 @@ from tacit.harness.effects import (
     Defer,
     Effect,
     ModelTurn,
-    Post,
+    PostAnswer,
     Postpone,
     React,
     Report,
     Settle,
     Spent,
-    Steer,
+    SteerTurn,
     Tell,
 )
 from tacit.harness.io.activity_log import ActivityLog
 from tacit.harness.io.context import HarnessContext, Teller, tell_nobody
-from tacit.harness.io.files import Files
+from tacit.harness.io.files import AgentFiles
 from tacit.harness.io.kept_patterns import KeptPatterns
 from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
@@ -51,7 +51,7 @@ from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.persist import persist
 from tacit.harness.io.preparing import whole_event
 from tacit.harness.io.recovery import recovered
-from tacit.harness.io.store import Store, StoreTransaction
+from tacit.harness.io.store import HarnessStore, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.io.turn_runner import TurnRunner
 from tacit.harness.io.work_teller import WorkTeller
@@ -125,7 +125,7 @@ class Harness:
         except OSError as error:
             raise Unavailable(f"the agent's folder cannot be used: {error.strerror}") from error
         try:
-            store = Store(self.config.state / "harness.db")
+            store = HarnessStore(self.config.state / "harness.db")
             self._clock.remember_in(self.config.state, store.newest)
             try:
                 await self._run(store)
@@ -134,7 +134,7 @@ class Harness:
         finally:
             lock.release()
 
-    async def _run(self, store: Store) -> None:
+    async def _run(self, store: HarnessStore) -> None:
         config, traits = self.config, self._driver.traits
         self._known = store.known()
         options = ConductOptions(
@@ -156,7 +156,7 @@ class Harness:
         context.ask_again = self._ask_again
         self._sender = OutboxSender(context)
         self._work = WorkTeller(context, self._conduct)
-        files = Files(config.url, config.token, config.proven_by)
+        files = AgentFiles(config.url, config.token, config.proven_by)
         calls = ModelCalls(context, self._conduct, self._sender, self._one, files, self._workplace)
         kept = KeptPatterns(config.state / "permissions.json")
         secrets = (config.token, *config.secrets)
@@ -386,7 +386,7 @@ class Harness:
     # -- what must survive
 
     async def _persist(self, effects: list[Effect], now: Moment, with_it: Write | None) -> None:
-        durable = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell | Report)]
+        durable = [one for one in effects if not isinstance(one, Abort | SteerTurn | Claim | Tell | Report)]
         if not durable and with_it is None:
             return
 
@@ -419,7 +419,7 @@ class Harness:
                     self._tasks.create_task(self._turns.run(effect.turn), name="turn")
                 case Abort():
                     self._tasks.create_task(self._turns.cancel(effect.turn_id), name="abort")
-                case Steer():
+                case SteerTurn():
                     self._tasks.create_task(self._turns.steer(effect), name="steer")
                 case Claim():
                     self._tasks.create_task(self._claim(effect.event), name="claim")
@@ -430,7 +430,7 @@ class Harness:
                     self._tasks.create_task(self._say_log(effect), name="log")
                 case Report():
                     self._work.ended(effect.work)
-                case Settle() | React() | Defer() | Post():
+                case Settle() | React() | Defer() | PostAnswer():
                     self._context.outgoing.set()
                 case _:
                     continue

@@ -24,19 +24,19 @@ from tacit.harness import minds
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.files import folder_name
 from tacit.harness.drivers.io.passing import empty
-from tacit.harness.drivers.options import PASSING, Options
+from tacit.harness.drivers.options import PASSING, DriverOptions
 from tacit.harness.drivers.port import NotPermitted, Price, Proceed
 from tacit.harness.io.pricing import known_prices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.base.language_model import Prompt, Reply
+    from tacit.base.language_model import ModelReply, Prompt
     from tacit.harness.drivers.catalogue import DriverEntry
     from tacit.harness.drivers.port import (
-        Activity,
         BoundaryOrder,
         Driver,
+        ObservedActivity,
         PermissionAnswer,
         PermissionRequest,
         ToolEnded,
@@ -179,7 +179,7 @@ class DriverModel:
         """Whether a thought's cost is known: the agent says it, or its price is."""
         return self._entry.says_cost or self._price() is not None
 
-    async def complete(self, prompt: Prompt) -> Reply:
+    async def complete(self, prompt: Prompt) -> ModelReply:
         """One answer; `ModelAway` when there is none."""
         turn = minds.thought(prompt, uuid.uuid4().hex)
         driver = self._ready()
@@ -201,9 +201,9 @@ class DriverModel:
                 raise ModelAway(refused.message, lasting=True) from refused
         return self._driver
 
-    def _built(self) -> Options:
+    def _built(self) -> DriverOptions:
         options = self._options
-        return Options(
+        return DriverOptions(
             str(self._state),
             model=self._model,
             base_url=options.base_url,
@@ -255,7 +255,7 @@ class _Alone:
         del ended
         return Proceed()
 
-    async def did(self, activity: Activity) -> None:
+    async def did(self, activity: ObservedActivity) -> None:
         """Nothing."""
 
     async def in_session(self, session_id: str) -> None:

@@ -18,7 +18,7 @@ from tacit.c2a.tools import DURING
 from tacit.harness import chat_tools
 from tacit.harness.io.files import MOST_FILES
 from tacit.harness.io.store import OutboxRow
-from tacit.harness.naming import Named, declared
+from tacit.harness.naming import NamedAddressees, declared
 from tacit.harness.runs import session_name
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.harness.conduct import Conduct
     from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
-    from tacit.harness.io.files import Files
+    from tacit.harness.io.files import AgentFiles
     from tacit.harness.io.outbox_sender import OutboxSender
     from tacit.harness.running import RunningTurn
 
@@ -49,7 +49,7 @@ class ModelCalls:
         conduct: Conduct,
         sender: OutboxSender,
         one: asyncio.Lock,
-        files: Files,
+        files: AgentFiles,
         workplace: Callable[[ModelTurn], str | None],
     ) -> None:
         self._context = context
@@ -120,7 +120,7 @@ class ModelCalls:
         if name == chat_tools.ATTACH:
             return await self._attach(running, arguments)
         about = self._context.view.event(str(arguments.get("inReplyTo") or arguments.get("eventId") or ""))
-        named = Named()
+        named = NamedAddressees()
         if name == chat_tools.SEND:
             named = await self._named(arguments, about or running.turn.carrier)
             arguments = declared(arguments, named)
@@ -133,12 +133,12 @@ class ModelCalls:
             self._took_effect(running, name, filled, result)
         return result
 
-    async def _named(self, arguments: dict[str, Any], about: Delivered) -> Named:
+    async def _named(self, arguments: dict[str, Any], about: Delivered) -> NamedAddressees:
         """Whom it names; while the hub is away nobody, since the words must be kept all the same."""
         try:
             return await self._context.named(arguments, about)
         except (Unavailable, OutcomeUnknown):
-            return Named()
+            return NamedAddressees()
 
     async def _attach(self, running: RunningTurn, arguments: dict[str, Any]) -> dict[str, Any]:
         """A file for the turn's next message; the same one twice is one."""

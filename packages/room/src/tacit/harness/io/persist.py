@@ -12,7 +12,7 @@ from tacit.harness.effects import (
     Defer,
     Effect,
     Join,
-    Post,
+    PostAnswer,
     Postpone,
     React,
     Return,
@@ -42,7 +42,7 @@ def persist(writing: StoreTransaction, effect: Effect, context: HarnessContext, 
                 writing.say(disposition(effect.event_id, effect.disposition, effect.more), now)
         case Postpone():
             writing.end(effect.event_id, "deferred", now)
-        case Post() | React() | Defer():
+        case PostAnswer() | React() | Defer():
             writing.say(_row(effect, context, now), now)
         case Spent():
             writing.spent(effect, now, context.model)
@@ -50,10 +50,10 @@ def persist(writing: StoreTransaction, effect: Effect, context: HarnessContext, 
             return
 
 
-def _row(effect: Post | React | Defer, context: HarnessContext, now: Moment) -> OutboxRow:
+def _row(effect: PostAnswer | React | Defer, context: HarnessContext, now: Moment) -> OutboxRow:
     """What is to be said, under a key that is the same however often this is decided."""
     match effect:
-        case Post():
+        case PostAnswer():
             event_id = effect.turn.carrier.event_id
             key = f"{event_id}:{context.name}:reply:{context.store.replies_to(event_id)}"
             arguments = chat_tools.reply(effect.turn, effect.body, key, effect.attachments)

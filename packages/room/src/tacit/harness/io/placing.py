@@ -19,13 +19,13 @@ from tacit.harness.team import MOST_SESSIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.harness.drivers.options import Options
-    from tacit.harness.team import Member
+    from tacit.harness.drivers.options import DriverOptions
+    from tacit.harness.team import TeamMember
 
 
 def checked(
-    member: Member, state: Path, *, base: Path, environment: Mapping[str, str]
-) -> tuple[Options, bool]:
+    member: TeamMember, state: Path, *, base: Path, environment: Mapping[str, str]
+) -> tuple[DriverOptions, bool]:
     """A member's options, and whether it may change files where it works; `Refused` says what is wrong."""
     options = catalogue.parse(
         member.driver, member.options, state=str(state / "driver"), environment=environment
@@ -42,7 +42,7 @@ def checked(
     return placed(member.driver, options, base), writes
 
 
-def _require_room(member: Member, options: Options, *, writes: bool) -> None:
+def _require_room(member: TeamMember, options: DriverOptions, *, writes: bool) -> None:
     """Is there a folder for each of its sessions, where each needs one?"""
     if member.worktree and options.directory is None and member.driver != "command":
         raise Refused("driver_option", "a worktree is one of a project: say which with --cwd")
@@ -56,7 +56,7 @@ def _require_room(member: Member, options: Options, *, writes: bool) -> None:
         )
 
 
-def placed(driver: str, options: Options, base: Path) -> Options:
+def placed(driver: str, options: DriverOptions, base: Path) -> DriverOptions:
     """The options with paths as whoever wrote them meant them: from `base`, and there.
 
     A program of the person's own runs where they are, unless they say where; agents have their own folder.

@@ -17,7 +17,7 @@ from tacit.harness.drivers.port import Price
 from tacit.harness.prices import PriceList, price_list
 
 if TYPE_CHECKING:
-    from tacit.harness.team import Member
+    from tacit.harness.team import TeamMember
 
 
 def known_prices(file: str, base: Path) -> PriceList:
@@ -32,7 +32,7 @@ def known_prices(file: str, base: Path) -> PriceList:
         raise Refused("invalid_request", f"the prices in {file} cannot be read") from error
 
 
-def price_for(member: Member, model: str, base: Path) -> Price | None:
+def price_for(member: TeamMember, model: str, base: Path) -> Price | None:
     """The price of an agent's model; `Refused` where a budget in dollars could not be kept without it."""
     if (member.price_in is None) != (member.price_out is None):
         raise Refused("driver_option", "--price-in and --price-out go together")

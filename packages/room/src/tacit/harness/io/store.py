@@ -119,7 +119,7 @@ class KeptRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Store:
+class HarnessStore:
     """One agent's memory. Threads take turns: writes run beside the loop, which reads meanwhile."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:

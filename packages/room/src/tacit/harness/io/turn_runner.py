@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.harness.conduct import Conduct
-    from tacit.harness.drivers.port import Allowance, Driver, TurnFile
-    from tacit.harness.effects import Effect, ModelTurn, Steer
+    from tacit.harness.drivers.port import Driver, TurnAllowance, TurnFile
+    from tacit.harness.effects import Effect, ModelTurn, SteerTurn
     from tacit.harness.io.activity_log import ActivityLog
     from tacit.harness.io.agent_config import AgentConfig
     from tacit.harness.io.context import HarnessContext
-    from tacit.harness.io.files import Files
+    from tacit.harness.io.files import AgentFiles
     from tacit.harness.io.permissions import Permissions
     from tacit.harness.io.tool_door import ToolDoor
 
@@ -80,7 +80,7 @@ class TurnRunner:
         conduct: Conduct,
         shell: Shell,
         *,
-        files: Files,
+        files: AgentFiles,
         permissions: Permissions,
         activity: ActivityLog,
     ) -> None:
@@ -151,7 +151,7 @@ class TurnRunner:
             spent = self._context.store.spent_on(day_of(now))
             self._conduct.turns_left = self._config.budget.turns_left(spent)
 
-    async def steer(self, effect: Steer) -> None:
+    async def steer(self, effect: SteerTurn) -> None:
         """Offer an event to a running turn, with its files."""
         async with self._steering:  # in the order in which it was said, whatever has to be fetched
             files = await self._files.of_events(effect.turn_id, (effect.event,))
@@ -240,7 +240,7 @@ class TurnRunner:
             return None
         return self._context.store.session_for(session_name(audience, slot))
 
-    def _allowance(self) -> Allowance:
+    def _allowance(self) -> TurnAllowance:
         """What a turn that begins now may use: its slot's share of what is left, so that all keep to it."""
         spent = self._context.store.spent_on(day_of(self._context.clock.now()))
         return self._config.budget.left(spent, self._config.price).shared_by(len(self._drivers))

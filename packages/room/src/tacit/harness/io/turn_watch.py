@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.harness.drivers.port import (
-    Activity,
     BoundaryOrder,
     Insert,
     NotPermitted,
+    ObservedActivity,
     PermissionAnswer,
     PermissionRequest,
     Permitted,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tacit.harness.effects import Effect, ModelTurn
     from tacit.harness.io.activity_log import TurnRecorder
     from tacit.harness.io.context import HarnessContext
-    from tacit.harness.io.files import Files
+    from tacit.harness.io.files import AgentFiles
     from tacit.harness.io.permissions import Permissions
     from tacit.harness.running import RunningTurn
 
@@ -48,7 +48,7 @@ class TurnWatch:
         turn: ModelTurn,
         permissions: Permissions,
         recorder: TurnRecorder,
-        files: Files,
+        files: AgentFiles,
         context: HarnessContext,
     ) -> None:
         self._conduct = conduct
@@ -80,7 +80,7 @@ class TurnWatch:
             return order
         return replace(order, files=await self._files.of_events(self._turn.id, joined))
 
-    async def did(self, activity: Activity) -> None:
+    async def did(self, activity: ObservedActivity) -> None:
         """Let people see it."""
         self._recorder.did(activity)
 

@@ -45,12 +45,12 @@ from tacit.ledger.commands import RevokeCredential
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.harness.team import Member
+    from tacit.harness.team import TeamMember
     from tacit.harness.worktree import Worktree, WorktreeOutcome
     from tacit.hub.config import HubConfig
     from tacit.hub.people.credentials import Registry
     from tacit.hub.store.async_ledger import AsyncLedger
-    from tacit.ledger.io.store import Options
+    from tacit.ledger.io.store import StoreOptions
 
 log: Final = logging.getLogger("tacit.hub")
 FOLDER: Final = "crew"
@@ -71,7 +71,7 @@ class Crew:
     def __init__(
         self,
         config: HubConfig,
-        options: Options,
+        options: StoreOptions,
         registry: Registry,
         ledger: AsyncLedger,
         drop_tokens: Callable[..., None],
@@ -236,7 +236,7 @@ class Crew:
 
     # -- what the owner wants
 
-    async def add(self, member: Member, *, start: bool) -> CrewEntry:
+    async def add(self, member: TeamMember, *, start: bool) -> CrewEntry:
         """Take an agent into the crew, its options checked; with `start` it begins at once."""
         self._usable()
         key = CrewKey(member.group, member.name)

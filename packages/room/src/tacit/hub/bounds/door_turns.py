@@ -32,7 +32,7 @@ FILES_AT_ONCE: Final = 2
 _ANY: Final = 1 << 40
 
 
-class _Asking(NamedTuple):
+class _WaitingOwner(NamedTuple):
     owner: str
     turn: asyncio.Future[None]
 
@@ -41,11 +41,11 @@ class Places:
     """Places that credentials take and give back."""
 
     def __init__(self, places: int, share: int) -> None:
-        self._turns: FairTurns[_Asking] = FairTurns(places, share, _ANY)
+        self._turns: FairTurns[_WaitingOwner] = FairTurns(places, share, _ANY)
 
     async def take(self, owner: str) -> None:
         """Return with a place; at once when there is one."""
-        asking = _Asking(owner, asyncio.get_running_loop().create_future())
+        asking = _WaitingOwner(owner, asyncio.get_running_loop().create_future())
         self._turns.ask(owner, asking)
         self._give()
         if asking.turn.done():

@@ -20,7 +20,7 @@ T = TypeVar("T")
 STOPPING: Final = "the hub is stopping"
 
 
-class Running(Protocol[T]):
+class RunningRead(Protocol[T]):
     """Something that runs in a place."""
 
     @property
@@ -33,13 +33,13 @@ class Running(Protocol[T]):
         ...
 
 
-class Turns:
+class ReadTurns:
     """Places to read in, shared fairly between credentials: by how long their reads take."""
 
     def __init__(self, places: int, most_waiting: int, seconds: float) -> None:
         self._turns: FairTurns[asyncio.Future[None]] = FairTurns(places, max(1, places - 1), most_waiting)
         self._seconds = seconds
-        self._running: dict[Running[Any], None] = {}
+        self._running: dict[RunningRead[Any], None] = {}
         self._asking: dict[Callable[[], None], None] = {}
         self._closed = False
         self.stopped = 0
@@ -50,7 +50,7 @@ class Turns:
         """How many wait for a place."""
         return self._turns.waiting
 
-    async def run(self, start: Callable[[], Running[T]]) -> T:
+    async def run(self, start: Callable[[], RunningRead[T]]) -> T:
         """Start something when its turn has come, and wait for it."""
         if self._closed:
             raise Unavailable(STOPPING)
@@ -96,7 +96,7 @@ class Turns:
                 self._over(owner)
             raise
 
-    def _started(self, owner: str, start: Callable[[], Running[T]]) -> Running[T]:
+    def _started(self, owner: str, start: Callable[[], RunningRead[T]]) -> RunningRead[T]:
         try:
             running = start()
         except BaseException:

@@ -25,8 +25,8 @@ from tacit.ledger.codes import denied
 from tacit.ledger.commands import RecordBlob
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
-    from tacit.ledger.io.blobs import Incoming, Stored
+    from tacit.hub.hub import RunningHub
+    from tacit.ledger.io.blobs import Incoming, StoredBlob
 
 # Shown by a browser as they are; anything else is only ever offered as a download.
 SAFE: Final = frozenset(
@@ -35,7 +35,7 @@ SAFE: Final = frozenset(
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}\Z")
 
 
-async def _receive(hub: Hub, request: web.Request, owner: str) -> Stored:
+async def _receive(hub: RunningHub, request: web.Request, owner: str) -> StoredBlob:
     try:
         incoming = hub.store.blobs.incoming()
         try:
@@ -49,7 +49,7 @@ async def _receive(hub: Hub, request: web.Request, owner: str) -> Stored:
         raise Unavailable(f"the blob cannot be stored now ({type(error).__name__})") from error
 
 
-async def _written(hub: Hub, incoming: Incoming, request: web.Request, owner: str) -> Stored:
+async def _written(hub: RunningHub, incoming: Incoming, request: web.Request, owner: str) -> StoredBlob:
     limits = hub.config.limits
     async for piece in pieces(request, limits, limits.blob_bytes):
         await hub.door.piece(owner)
@@ -58,7 +58,7 @@ async def _written(hub: Hub, incoming: Incoming, request: web.Request, owner: st
         return await asyncio.to_thread(incoming.finish)
 
 
-async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def upload(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """Store the request's body; answers its path, sha256 and size."""
     try:
         credential = credential_of(hub, request)
@@ -81,7 +81,7 @@ async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
     return json_answer({"path": stored.sha256, "sha256": stored.sha256, "bytes": stored.size}, 201)
 
 
-async def fetch(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def fetch(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """The blob's bytes; never run, never sniffed."""
     try:
         credential = credential_of(hub, request)

@@ -24,13 +24,13 @@ from tacit.hub.doors.http import (
     unauthenticated_answer,
 )
 from tacit.hub.host.ports import SessionPorts
-from tacit.hub.host.protocol import Conversation
+from tacit.hub.host.protocol import HarnessConversation
 from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied
 from tacit.ledger.principal import PrincipalKind, kind_of
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -46,7 +46,7 @@ def session_of(credential: Credential) -> tuple[str, str]:
     return credential.group_id, credential.principal
 
 
-def ports_of(hub: Hub) -> SessionPorts:
+def ports_of(hub: RunningHub) -> SessionPorts:
     """What a conversation reaches of this hub."""
     return SessionPorts(
         hub.ledger,
@@ -62,7 +62,7 @@ def ports_of(hub: Hub) -> SessionPorts:
 class SocketWire:
     """One WebSocket as a wire; frames of one tick leave in one write."""
 
-    def __init__(self, hub: Hub, socket: web.WebSocketResponse, transport: asyncio.Transport) -> None:
+    def __init__(self, hub: RunningHub, socket: web.WebSocketResponse, transport: asyncio.Transport) -> None:
         self._hub = hub
         self._socket = socket
         self._transport = transport
@@ -97,7 +97,7 @@ class SocketWire:
         await self._socket.close(code=code, message=reason.encode())
 
 
-async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def serve(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """Upgrade, then talk until the harness goes."""
     try:
         credential = credential_of(hub, request)
@@ -126,7 +126,7 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
 
     hub.on_revoked[revoked] = None
     hub.on_stop[stopping] = None
-    conversation = Conversation(ports_of(hub), group_id, session, wire)
+    conversation = HarnessConversation(ports_of(hub), group_id, session, wire)
     try:
         await _listen(hub, socket, conversation, credential)
     finally:
@@ -139,7 +139,7 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
 
 
 async def _listen(
-    hub: Hub, socket: web.WebSocketResponse, conversation: Conversation, credential: Credential
+    hub: RunningHub, socket: web.WebSocketResponse, conversation: HarnessConversation, credential: Credential
 ) -> None:
     loop = asyncio.get_running_loop()
     async for message in socket:
@@ -154,7 +154,7 @@ async def _listen(
         await conversation.receive(message.data)
 
 
-class _Answer:
+class _AnswerKeeper:
     """A wire for one request: it keeps the answer."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class _Answer:
         """Nothing to close."""
 
 
-async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def one_request(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """`POST /c2a`: one request, one answer; for sessions whose events arrive by webhook (C2A-011)."""
     try:
         credential = credential_of(hub, request)
@@ -183,10 +183,10 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
     return json_answer(answer) if answer is not None else web.Response(status=202)
 
 
-async def answer_to(hub: Hub, group_id: str, session: str, message: bytes) -> dict[str, Any] | None:
+async def answer_to(hub: RunningHub, group_id: str, session: str, message: bytes) -> dict[str, Any] | None:
     """The answer to one message outside of any connection; None for what wants none."""
-    wire = _Answer()
-    conversation = Conversation(ports_of(hub), group_id, session, wire, "http")
+    wire = _AnswerKeeper()
+    conversation = HarnessConversation(ports_of(hub), group_id, session, wire, "http")
     conversation.link = hub.hooks.link_for(group_id, session, wire)
     await conversation.receive(message)
     return wire.messages[-1] if wire.messages else None

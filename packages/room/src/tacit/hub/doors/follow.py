@@ -11,27 +11,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.hub.live import Follower
+from tacit.hub.live import LiveSubscription
 from tacit.hub.operations import room as operations
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.live import Outlet
     from tacit.hub.operations import requests
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.cursor import Selection
-    from tacit.ledger.io.reader import Page
+    from tacit.ledger.io.reader import EventPage
 
 
 STEP: Final = 1000
 
 
-class Following:
+class EventStream:
     """One subscription on its way from replay to live."""
 
-    def __init__(self, hub: Hub, credential: Credential, request: requests.Events) -> None:
+    def __init__(self, hub: RunningHub, credential: Credential, request: requests.EventsRequest) -> None:
         self._hub = hub
         self._credential = credential
         self._request = request
@@ -45,22 +45,22 @@ class Following:
         page = await self._read(self._wanted, 1)
         self.at = page.events[0].seq - 1 if page.events else page.next_seq
 
-    async def _read(self, wanted: Selection, most_bytes: int) -> Page:
+    async def _read(self, wanted: Selection, most_bytes: int) -> EventPage:
         group_id, principal = self._request.group_id, self._credential.principal
         return await self._hub.ledger.read(
             lambda reader: reader.page(reader.group(group_id), principal, wanted, most_bytes)
         )
 
-    def enter(self, outlet: Outlet, subscription: int) -> Follower:
+    def enter(self, outlet: Outlet, subscription: int) -> LiveSubscription:
         """Be there, before the reader is told so; whoever calls it detaches the follower in the end."""
-        follower = Follower(
+        follower = LiveSubscription(
             outlet, subscription, self._request.group_id, self._credential.principal, self._wanted
         )
         follower.seq = self.at
         self._hub.live.enter(follower)
         return follower
 
-    async def go_live(self, follower: Follower, drain: Callable[[], Awaitable[None]]) -> None:
+    async def go_live(self, follower: LiveSubscription, drain: Callable[[], Awaitable[None]]) -> None:
         """Replay, then attach. `drain` waits until the outlet has room: a replay floods no slow reader.
 
         Whatever ends it early leaves in `at` the position from which the reader can resume.
@@ -83,7 +83,7 @@ class Following:
             if self.at >= last and self._hub.live.attach(follower, self.at):
                 return
 
-    async def _next(self, follower: Follower, left: int | None) -> tuple[int, int]:
+    async def _next(self, follower: LiveSubscription, left: int | None) -> tuple[int, int]:
         """Send the next page to one that is still there; the ledger's end, and how many there were."""
         page = await self._read(
             replace(self._wanted, since_seq=self.at, since_event_id=None, since_ts=None, limit=left or STEP),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Middleware
 
     from tacit.hub.doors.routes import Operation
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
 
 JSON: Final = "application/json"
@@ -68,7 +68,7 @@ class Unauthenticated(TacitError):
     """No credential, or one that proves nothing."""
 
 
-def credential_of(hub: Hub, request: web.Request) -> Credential:
+def credential_of(hub: RunningHub, request: web.Request) -> Credential:
     """Who is asking; refuses and slows down those who guess."""
     header = request.headers.get(hdrs.AUTHORIZATION, "")
     scheme, _, token = header.partition(" ")
@@ -114,7 +114,7 @@ def unauthenticated_answer() -> web.Response:
 class HttpDoor:
     """Handlers for the table of operations."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: RunningHub) -> None:
         self._hub = hub
 
     def handler(self, operation: Operation) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
@@ -209,7 +209,7 @@ def query_of(request: web.Request, params: type[Any]) -> dict[str, Any]:
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def guard(hub: Hub) -> Middleware:
+def guard(hub: RunningHub) -> Middleware:
     """The outermost step: unknown paths and methods, foreign pages, and faults nobody foresaw."""
     own = _own_origins(hub)
 
@@ -233,7 +233,7 @@ def guard(hub: Hub) -> Middleware:
     return step
 
 
-def allow_origin(hub: Hub) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+def allow_origin(hub: RunningHub) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
     """Let an allowed page read every answer, streams and errors too."""
     own = _own_origins(hub)
 
@@ -282,7 +282,7 @@ def _says_loopback(request: web.Request) -> bool:
     return not isinstance(name, tuple) or is_loopback(request.url.host or "")
 
 
-def _own_origins(hub: Hub) -> tuple[str, ...]:
+def _own_origins(hub: RunningHub) -> tuple[str, ...]:
     """Whose pages are let in besides those that the hub itself serves under the name it was called by."""
     public = hub.config.public_url.rstrip("/").lower()
     return (*hub.config.allow_origins, *([public] if public else []))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from tacit.bridges.mcp.port import ToolCaller
-    from tacit.hub.beside import AgentCaller
-    from tacit.hub.hub import Hub
+    from tacit.hub.beside import PersonalAgentCaller
+    from tacit.hub.hub import RunningHub
 
 ROOM: Final = "room"
 AGENT: Final = "agent"
@@ -41,7 +41,7 @@ AGENT: Final = "agent"
 class HubTools:
     """The hub's own tools, for one session: the same way in as a plain request to `/c2a`."""
 
-    def __init__(self, hub: Hub, group_id: str, session: str) -> None:
+    def __init__(self, hub: RunningHub, group_id: str, session: str) -> None:
         self._hub = hub
         self._caller = caller()
         self.group_id = group_id
@@ -57,7 +57,7 @@ class HubTools:
 class HubAgent:
     """The owner's personal agent beside the hub."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: RunningHub) -> None:
         self._hub = hub
 
     async def ask(self, command: str, arguments: dict[str, Any]) -> Any:
@@ -68,7 +68,7 @@ class HubAgent:
 class McpDoor:
     """The SDK's transport behind a route of ours."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: RunningHub) -> None:
         self._hub = hub
         self._managers: dict[str, asyncio.Future[StreamableHTTPSessionManager]] = {}
         self._greeted: set[tuple[str, str]] = set()
@@ -77,7 +77,7 @@ class McpDoor:
         """Answer one message."""
         try:
             credential = credential_of(self._hub, request)
-            caller: ToolCaller | AgentCaller
+            caller: ToolCaller | PersonalAgentCaller
             if credential.is_owners_token and self._hub.agent.is_on:
                 name, caller = AGENT, HubAgent(self._hub)
             else:
@@ -139,7 +139,7 @@ class McpDoor:
 class _Exchange:
     """One request and its answer, in ASGI's terms."""
 
-    def __init__(self, request: web.Request, body: bytes, caller: ToolCaller | AgentCaller) -> None:
+    def __init__(self, request: web.Request, body: bytes, caller: ToolCaller | PersonalAgentCaller) -> None:
         self._body: bytes | None = body
         self._status = 500
         self._headers: list[tuple[str, str]] = []

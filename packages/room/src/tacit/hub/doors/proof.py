@@ -13,10 +13,10 @@ from tacit.base.hub_proof import NONCE_BYTES, proof_key, proof_of
 from tacit.hub.doors.http import json_answer
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
 
 
-async def prove(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def prove(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """Answer one question with the proof, as plain text."""
     try:
         nonce = bytes.fromhex(request.query.get("nonce", ""))

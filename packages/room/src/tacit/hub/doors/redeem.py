@@ -20,14 +20,14 @@ from tacit.ledger.codes import denied, missing
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.nodes.codec import Finding
 
 MOST_BYTES = 4096
 """Nobody unknown is listened to for longer than a code takes."""
 
 
-async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def redeem(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """`{"code": ...}` for `{"group_id", "actor_id", "token"}`."""
     try:
         given = operations.body_of(await whole(request, hub.config.limits, MOST_BYTES))
@@ -54,7 +54,7 @@ def _is_invited(finding: Finding) -> bool:
     return isinstance(finding, AgentInvited)
 
 
-async def _elsewhere(hub: Hub, code: str) -> AgentInvited | None:
+async def _elsewhere(hub: RunningHub, code: str) -> AgentInvited | None:
     """Whom a code lets in that another node's crew has given."""
     if hub.neighbours is None:
         return None

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from tacit.hub.doors.routes import Run
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
 
 
 def run(
-    hub: Hub, name: str, operation: Run, credential: Credential, params: Any, **given: Any
+    hub: RunningHub, name: str, operation: Run, credential: Credential, params: Any, **given: Any
 ) -> Awaitable[object]:
     """Carry out the operation of this name."""
     readers = hub.readers

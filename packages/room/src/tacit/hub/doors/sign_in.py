@@ -20,10 +20,10 @@ from tacit.ledger.codes import denied
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
 
 
-async def sign_in(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def sign_in(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """`{"code": ..., "look": true}` for `{"principal", "group_id", "title"}`; without it for a `token`."""
     try:
         given = operations.body_of(await whole(request, hub.config.limits, MOST_BYTES))
@@ -47,7 +47,7 @@ async def sign_in(hub: Hub, request: web.Request) -> web.StreamResponse:
         return error_answer(error)
 
 
-async def _title(hub: Hub, group_id: str | None) -> dict[str, str]:
+async def _title(hub: RunningHub, group_id: str | None) -> dict[str, str]:
     """How the one room is called that a link opens; the owner's opens all."""
     if group_id is None:
         return {}

@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import web
 
 from tacit.base.errors import TacitError
-from tacit.hub.doors.follow import Following
+from tacit.hub.doors.follow import EventStream
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
@@ -24,7 +24,7 @@ from tacit.hub.operations import requests
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.ledger.stored_event import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
@@ -104,16 +104,16 @@ class SseOutlet:
                 self._empty.set()
 
 
-async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def stream(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """Follow a group's ledger as server-sent events."""
     try:
         credential = credential_of(hub, request)
-        given = query_of(request, requests.Events)
+        given = query_of(request, requests.EventsRequest)
         given.update(request.match_info)
         if last := request.headers.get("Last-Event-ID"):
             kept = {name: value for name, value in given.items() if not name.startswith("since_")}
             given = {**kept, "since_seq": last}
-        following = Following(hub, credential, typed(given, requests.Events, strict=False))
+        following = EventStream(hub, credential, typed(given, requests.EventsRequest, strict=False))
         await following.begin()
         transport = request.transport
         outlet = SseOutlet(

@@ -20,7 +20,7 @@ from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub.bounds.caller import reading_for
 from tacit.hub.bounds.door_turns import LARGE_BYTES
 from tacit.hub.doors.answers import rpc_error
-from tacit.hub.doors.follow import Following
+from tacit.hub.doors.follow import EventStream
 from tacit.hub.doors.http import (
     Unauthenticated,
     caller_of,
@@ -40,8 +40,8 @@ from tacit.ledger.commands import Append, Committed, Duplicate
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from tacit.hub.hub import Hub
-    from tacit.hub.live import Follower
+    from tacit.hub.hub import RunningHub
+    from tacit.hub.live import LiveSubscription
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.stored_event import StoredEvent
 
@@ -64,27 +64,31 @@ class _Params(msgspec.Struct, frozen=True):
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class _Call(msgspec.Struct, frozen=True):
+class _OperationCall(msgspec.Struct, frozen=True):
     params: _Params = _Params()
 
 
-class _Named(msgspec.Struct, frozen=True):
+class _OperationName(msgspec.Struct, frozen=True):
     id: str | int | float | None = None
 
 
-_named: Final = msgspec.json.Decoder(_Named)
-_raw_data: Final = msgspec.json.Decoder(_Call)
+_named: Final = msgspec.json.Decoder(_OperationName)
+_raw_data: Final = msgspec.json.Decoder(_OperationCall)
 
 
 def _parties(event: StoredEvent) -> bytes:
     return b',"parties":' + _encode(sorted(event.parties())) if event.private else b""
 
 
-class Connection:
+class ClientConnection:
     """One client on the WebSocket; an `Outlet` for its subscriptions."""
 
     def __init__(
-        self, hub: Hub, socket: web.WebSocketResponse, request: web.Request, credential: Credential | None
+        self,
+        hub: RunningHub,
+        socket: web.WebSocketResponse,
+        request: web.Request,
+        credential: Credential | None,
     ) -> None:
         self._hub = hub
         self._socket = socket
@@ -102,7 +106,7 @@ class Connection:
         self._room = asyncio.Event()
         self._room.set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._subscriptions: dict[int, Follower] = {}
+        self._subscriptions: dict[int, LiveSubscription] = {}
         self._next = 0
         self._ended = False
         self.is_away = False
@@ -271,7 +275,7 @@ class Connection:
         return self._hub.as_hinted(credential, by) if isinstance(by, str) else credential
 
     def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
-        request: requests.Append = typed(params, requests.Append, strict=True)
+        request: requests.AppendRequest = typed(params, requests.AppendRequest, strict=True)
         credential = self._hinted(request.by)
         raw = _data_as_sent(text)
         wanted = operations.submission(credential, request, raw)
@@ -359,8 +363,8 @@ class Connection:
         return {"principal": credential.principal, "group_id": credential.group_id}
 
     async def _follow(self, params: dict[str, Any]) -> object:
-        request: requests.Events = typed(params, requests.Events, strict=True)
-        following = Following(self._hub, self._require(), request)
+        request: requests.EventsRequest = typed(params, requests.EventsRequest, strict=True)
+        following = EventStream(self._hub, self._require(), request)
         await following.begin()
         most = self._hub.config.limits.subscriptions
         if sum(one.group_id == request.group_id for one in self._subscriptions.values()) >= most:
@@ -375,7 +379,7 @@ class Connection:
         self._spawn(self._live(follower, following))
         return {"subscription": self._next}
 
-    async def _live(self, follower: Follower, following: Following) -> None:
+    async def _live(self, follower: LiveSubscription, following: EventStream) -> None:
         try:
             await following.go_live(follower, self.drained)
         except TacitError:
@@ -392,7 +396,7 @@ class Connection:
         return {"subscription": number, "ended": True}
 
     def _look(self, params: dict[str, Any]) -> object:
-        request: requests.Away = typed(params, requests.Away, strict=True)
+        request: requests.AwayRequest = typed(params, requests.AwayRequest, strict=True)
         self._require()
         if self.is_away != request.away:
             self.is_away = request.away
@@ -442,7 +446,7 @@ def _call(text: str | bytes) -> dict[str, Any]:
     return call
 
 
-async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
+async def serve(hub: RunningHub, request: web.Request) -> web.StreamResponse:
     """Upgrade and serve one client. A browser cannot send the header: it says `authenticate` first."""
     credential = None
     if hub.config.local_trust or hdrs.AUTHORIZATION in request.headers:
@@ -458,5 +462,5 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
         max_msg_size=hub.config.limits.body_bytes,
     )
     await socket.prepare(request)
-    await Connection(hub, socket, request, credential).serve()
+    await ClientConnection(hub, socket, request, credential).serve()
     return socket

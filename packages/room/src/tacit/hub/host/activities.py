@@ -42,7 +42,7 @@ PER_SECOND: Final = 20
 
 
 @dataclass(slots=True)
-class Card:
+class ActivityCard:
     """A running turn as it stands."""
 
     session: str
@@ -100,7 +100,7 @@ class Activities:
         self._ledger = ledger
         self._host = host
         self._show = show
-        self._cards: dict[tuple[str, str, str], Card] = {}
+        self._cards: dict[tuple[str, str, str], ActivityCard] = {}
         """By room, session and turn."""
         self._summing = asyncio.Lock()
         self.inquiries: Inquiries | None = None
@@ -124,7 +124,7 @@ class Activities:
             found = await self._event(link, told.event_id)
             if found is None:
                 return
-            card = Card(link.session, told.turn, *found)
+            card = ActivityCard(link.session, told.turn, *found)
             if told.state == "running":
                 self._cards[key] = card
                 self._drop_oldest(link)
@@ -169,7 +169,7 @@ class Activities:
 
     async def _sum_up(self, link: Link, told: Activity, event: StoredEvent) -> None:
         """The turn in a few lines, once, for the ledger; whoever may read the event may read them."""
-        record = records.Turn(
+        record = records.TurnRecord(
             session=link.session, event_id=event.event_id, turn=told.turn, **dict(told.summary or {})
         )
 

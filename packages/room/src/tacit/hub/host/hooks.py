@@ -136,7 +136,7 @@ class HookWire:
         return True
 
 
-class Hooks:
+class Webhooks:
     """All webhooks of one hub."""
 
     def __init__(self, ports: HookPorts) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tacit.attention.commands import AuthorContinued, Effect, TimersRun
     from tacit.c2a.notifications import Work
     from tacit.hub.host.links import Link
-    from tacit.hub.nodes.codec import Here
+    from tacit.hub.nodes.codec import NodePresence
     from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Reader
@@ -88,7 +88,7 @@ class Host:
         self.gone: Callable[[Link], None] = lambda _link: None
         self.acts: Callable[[str], bool] = lambda _group_id: True
         """Are time and webhooks of a group seen to here? Of several nodes by the one that writes to it."""
-        self.elsewhere: Callable[[str], Sequence[Here]] = lambda _group_id: ()
+        self.elsewhere: Callable[[str], Sequence[NodePresence]] = lambda _group_id: ()
         """Who is connected in a group to other nodes of the ledger."""
         self.elsewhere_late_by = 0
         """How many microseconds later than here a sign of life at another node is known, at most."""
@@ -470,12 +470,14 @@ class Host:
     async def _append_accepted(self, key: tuple[str, str], event_ids: list[str]) -> None:
         group_id, session = key
         # If this fails the event is sent once more after a reconnect, and the harness drops the repeat.
-        await self._append(group_id, records.Accepted(session=session, event_ids=event_ids, for_=[session]))
+        await self._append(
+            group_id, records.AcceptedRecord(session=session, event_ids=event_ids, for_=[session])
+        )
 
     def refused(self, link: Link, event_id: str | None, error: object) -> None:
         """A harness refused a delivery: it is not sent again as it is, and the audit has it (C2A-030)."""
         number: object = cast("dict[str, Any]", error).get("code") if isinstance(error, dict) else None
-        audit = records.Audit(
+        audit = records.AuditRecord(
             what="delivery",
             session=link.session,
             event_id=event_id,

@@ -70,7 +70,7 @@ def internal(call_id: object) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": call_id, "error": error}
 
 
-class Conversation:
+class HarnessConversation:
     """One harness, from its first message to its last."""
 
     def __init__(
@@ -228,7 +228,7 @@ class Conversation:
         if known is None:
             return refusal("event_not_found", "resume names an event that is unknown here", "C2A-027")
         if known:
-            record = records.Accepted(session=self._session, event_ids=known, for_=[self._session])
+            record = records.AcceptedRecord(session=self._session, event_ids=known, for_=[self._session])
             await self._ports.ledger.append(submitted(self._group_id, [record])[0])
         return None
 
@@ -308,11 +308,11 @@ class Conversation:
 
     async def _log(self, told: Log) -> None:
         details = {"level": told.level, "message": told.message[:2000]}
-        audit = records.Audit(what="log", session=self._session, details=details, for_=[self._session])
+        audit = records.AuditRecord(what="log", session=self._session, details=details, for_=[self._session])
         await self._ports.ledger.append(submitted(self._group_id, [audit])[0])
 
     async def _usage(self, told: Usage) -> None:
-        record = records.Usage(
+        record = records.UsageRecord(
             session=self._session,
             turn=told.turn[:200],
             event_ids=list(told.event_ids)[:50],

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from tacit.attention.commands import CallTool
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.read_tools import Here, Pull
+from tacit.attention.io.read_tools import Attendance, Pull
 from tacit.attention.send import tools
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted
@@ -43,7 +43,7 @@ class ReadCall:
     name: str
     arguments: Mapping[str, Any]
     version: str
-    here: Here
+    here: Attendance
 
 
 class Tools:
@@ -54,7 +54,7 @@ class Tools:
         self._reading: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self.whisper: Callable[[str, EphemeralWords], None] = lambda _group, _words: None
         self.look: Callable[[ReadCall], Awaitable[dict[str, Any] | Refusal]] = self._look
-        self.here: Callable[[str], Here] = lambda _group: Here()
+        self.here: Callable[[str], Attendance] = lambda _group: Attendance()
 
     async def call(
         self,
@@ -84,7 +84,7 @@ class Tools:
     async def _audit(
         self, group_id: str, session: str, name: str, refused: Refusal | None, thread: str | None = None
     ) -> None:
-        audit = records.Audit(
+        audit = records.AuditRecord(
             what=name,
             session=session,
             code=refused.code if refused is not None else None,

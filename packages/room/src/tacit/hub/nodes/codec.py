@@ -25,7 +25,7 @@ from tacit.hub.people.presence import Status
 from tacit.hub.writer.codec import HEAD, decode_commands, decode_reply, encode_commands, encode_reply
 from tacit.ledger.commands import (
     Append,
-    Appended,
+    AppendedTogether,
     AppendTogether,
     Committed,
     Decided,
@@ -47,7 +47,7 @@ UNTELLABLE: Final = "what was written is more than one node can tell another: lo
 Numbered: TypeAlias = tuple[int, bytes]
 
 
-class Asked(msgspec.Struct, frozen=True, array_like=True, tag="asked"):
+class CommandsAsked(msgspec.Struct, frozen=True, array_like=True, tag="asked"):
     """Commands, and where their answers go; who asks has applied the stream up to `seen`."""
 
     address: str
@@ -55,7 +55,7 @@ class Asked(msgspec.Struct, frozen=True, array_like=True, tag="asked"):
     seen: int = 0
 
 
-class Answered(msgspec.Struct, frozen=True, array_like=True, tag="answered"):
+class CommandsAnswered(msgspec.Struct, frozen=True, array_like=True, tag="answered"):
     """Outcomes; whoever has applied the stream up to `sequence` has all of it."""
 
     sequence: int
@@ -82,7 +82,7 @@ class Beat(msgspec.Struct, frozen=True, array_like=True, tag="beat"):
     asleep: int = 0
 
 
-class Here(msgspec.Struct, frozen=True, array_like=True):
+class NodePresence(msgspec.Struct, frozen=True, array_like=True):
     """Who is connected to a node in one group, whole: it takes the place of what was said before.
 
     Agents by what they are at, with their signs of life; people by how they are.
@@ -96,7 +96,7 @@ class Here(msgspec.Struct, frozen=True, array_like=True):
 
 
 class AllHere(msgspec.Struct, frozen=True, array_like=True, tag="here"):
-    """Who is connected to a node in some groups, each a `Here` by itself."""
+    """Who is connected to a node in some groups, each a `NodePresence` by itself."""
 
     address: str
     groups: list[msgspec.Raw]
@@ -241,15 +241,15 @@ class Informs(msgspec.Struct, frozen=True, array_like=True, tag="informs"):
 
 Word: TypeAlias = Beat | AllHere | Greets | Types | Whispers | GoesOn | Leaves | Acts | Inquires | Informs
 """What a node says to others, of itself and of those who are connected to it."""
-NodeMessage: TypeAlias = Asked | Answered | NotTaken | Word
+NodeMessage: TypeAlias = CommandsAsked | CommandsAnswered | NotTaken | Word
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(NodeMessage).decode
 
 
-_decode_here: Final = msgspec.msgpack.Decoder(Here).decode
+_decode_here: Final = msgspec.msgpack.Decoder(NodePresence).decode
 
 
-def all_here(address: str, groups: Iterable[Here], room: int) -> Iterator[AllHere]:
+def all_here(address: str, groups: Iterable[NodePresence], room: int) -> Iterator[AllHere]:
     """As few messages as there may be; a group that is larger than a message is one by itself."""
     part: list[msgspec.Raw] = []
     size = SPARE
@@ -264,7 +264,7 @@ def all_here(address: str, groups: Iterable[Here], room: int) -> Iterator[AllHer
         yield AllHere(address, part)
 
 
-def here_of(told: AllHere) -> list[Here]:
+def here_of(told: AllHere) -> list[NodePresence]:
     """Who is connected, for each group."""
     return [_decode_here(one) for one in told.groups]
 
@@ -320,8 +320,8 @@ def _without_effects(outcome: Outcome) -> Outcome:
     match outcome:
         case Committed():
             return _bare(outcome)
-        case Appended(outcomes=outcomes):
-            return Appended(tuple(_each(one) for one in outcomes))
+        case AppendedTogether(outcomes=outcomes):
+            return AppendedTogether(tuple(_each(one) for one in outcomes))
         case Decided(answer=answer, outcomes=outcomes):
             return Decided(answer, tuple(_each(one) for one in outcomes))
         case _:

@@ -1,12 +1,12 @@
 """The other nodes of this node's ledger: which there are, and who is connected to them.
 
 Each node says of itself, now and then, that it lives (`Beat`), and of each group who is connected to it there
-(`Here`): whole, whenever that changes, with the next beat when an agent gave a sign of life, and else in its
-turn, so that what was lost on the way is made good and a node of many groups says little at a time. A node
-that falls silent for as long as a lease lasts is forgotten, with all who were there. What is said to those
-who are there and kept nowhere (typing, whispers) is passed on as it comes. Nothing of this is in the ledger,
-and nothing in the ledger depends on it, but for one thing: the node that writes counts the silence of agents,
-and those of other nodes are heard of by their nodes.
+(`NodePresence`): whole, whenever that changes, with the next beat when an agent gave a sign of life, and else
+in its turn, so that what was lost on the way is made good and a node of many groups says little at a time.
+A node that falls silent for as long as a lease lasts is forgotten, with all who were there. What is said to
+those who are there and kept nowhere (typing, whispers) is passed on as it comes. Nothing of this is in the
+ledger, and nothing in the ledger depends on it, but for one thing: the node that writes counts the silence
+of agents, and those of other nodes are heard of by their nodes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tacit.hub.nodes.codec import (
     Beat,
     GoesOn,
     Greets,
-    Here,
     Informs,
     Inquires,
     Leaves,
+    NodePresence,
     Types,
     Whispers,
     all_here,
@@ -71,7 +71,7 @@ class Neighbours:
         self._host = host
         self._live = live
         self._known: dict[str, _Neighbour] = {}
-        self._here: dict[str, dict[str, Here]] = {}
+        self._here: dict[str, dict[str, NodePresence]] = {}
         """By group and address."""
         self._stirred: dict[str, None] = {}
         self._heard_in: dict[str, None] = {}
@@ -93,7 +93,7 @@ class Neighbours:
         live.elsewhere = self._people
         live.on_stirred = self._changed
 
-    def in_group(self, group_id: str) -> list[Here]:
+    def in_group(self, group_id: str) -> list[NodePresence]:
         """Who is connected to each other node."""
         return list(self._here.get(group_id, {}).values())
 
@@ -169,9 +169,9 @@ class Neighbours:
         nodes = self._nodes
         return Beat(nodes.address, socket.gethostname(), nodes.held, nodes.reached, nodes.asleep)
 
-    def _in(self, group_id: str) -> Here:
+    def _in(self, group_id: str) -> NodePresence:
         lives, people = self._host.lives(group_id), self._live.people_here(group_id)
-        return Here(self._nodes.address, group_id, self._host.statuses_here(group_id), lives, people)
+        return NodePresence(self._nodes.address, group_id, self._host.statuses_here(group_id), lives, people)
 
     def _changed(self, group_id: str) -> None:
         if not self._stirred:
@@ -253,10 +253,10 @@ class Neighbours:
             case Informs():
                 self.inquiries.heard(word)
 
-    def _take(self, word: Here) -> None:
+    def _take(self, word: NodePresence) -> None:
         """Who is there now; and what has changed by it."""
         group_id, there = word.group_id, self._here.setdefault(word.group_id, {})
-        before = there.get(word.address, Here(word.address, group_id))
+        before = there.get(word.address, NodePresence(word.address, group_id))
         if word.agents or word.people or word.lives:
             there[word.address] = word
         else:
@@ -270,7 +270,7 @@ class Neighbours:
                 self._live.stir(group_id, name)
         self._tell_of_agents(before, word)
 
-    def _tell_of_agents(self, before: Here, now: Here) -> None:
+    def _tell_of_agents(self, before: NodePresence, now: NodePresence) -> None:
         group_id, statuses = now.group_id, self._host.statuses(now.group_id)
         for session in before.agents.keys() | now.agents.keys():
             if before.agents.get(session) == now.agents.get(session):
@@ -289,4 +289,4 @@ class Neighbours:
         for group_id, there in list(self._here.items()):
             if address in there:
                 lives = tuple(msgspec.structs.replace(one, connected=False) for one in there[address].lives)
-                self._take(Here(address, group_id, lives=lives))
+                self._take(NodePresence(address, group_id, lives=lives))

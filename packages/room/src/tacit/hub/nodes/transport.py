@@ -38,8 +38,8 @@ import msgspec
 from tacit.base.errors import Refused, Unavailable
 from tacit.hub.nodes.codec import (
     SPARE,
-    Answered,
-    Asked,
+    CommandsAnswered,
+    CommandsAsked,
     NotTaken,
     command_bytes,
     command_of,
@@ -191,7 +191,7 @@ class NodeTransport:
         self._sought: set[str] = set()
         self._messages = itertools.count(1)
         self._unseen: list[tuple[int, float, list[Done], list[Outcome]]] = []
-        self._early: list[Asked] = []
+        self._early: list[CommandsAsked] = []
         """What others ask who have seen more of the stream than this node."""
         self._answers: defaultdict[str, list[Numbered]] = defaultdict(list)
         self._flushes = self._looks = False
@@ -298,7 +298,9 @@ class NodeTransport:
         for number, _body in part:
             sent = self._waiting[number]
             sent.address, sent.message, sent.sent_at = address, message, self._now()
-        self._among.say(address, encode(Asked(self._among.address, part, self._among.reached)), message)
+        self._among.say(
+            address, encode(CommandsAsked(self._among.address, part, self._among.reached)), message
+        )
 
     # -- who writes
 
@@ -380,12 +382,12 @@ class NodeTransport:
             log.warning("another node says what cannot be read: is it of another version?")
             return
         match said:
-            case Asked():
+            case CommandsAsked():
                 self._early.append(said)
                 self._take_up()
                 if said.seen > self._among.reached:
                     self._among.hurry(said.seen)
-            case Answered(sequence=sequence, outcomes=outcomes):
+            case CommandsAnswered(sequence=sequence, outcomes=outcomes):
                 self._answered(sequence, outcomes)
             case NotTaken(address=address, numbers=numbers):
                 known = [number for number in numbers if number in self._waiting]
@@ -478,7 +480,7 @@ class NodeTransport:
         answers, self._answers = self._answers, defaultdict(list)
         for address, outcomes in answers.items():
             for part in cut(outcomes, self._among.room):
-                self._among.say(address, encode(Answered(self._among.wrote, part)))
+                self._among.say(address, encode(CommandsAnswered(self._among.wrote, part)))
 
     @property
     def room(self) -> int:

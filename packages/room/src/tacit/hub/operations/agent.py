@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.base.agent_operations import AgentOperation
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.operations.requests import Nothing
     from tacit.hub.people.credentials import Credential
 
@@ -37,7 +37,7 @@ def path_of(operation: AgentOperation[object]) -> str:
     return f"/v1/agent/{operation.command}"
 
 
-def require_agent(hub: Hub, credential: Credential) -> None:
+def require_agent(hub: RunningHub, credential: Credential) -> None:
     """Refuse everyone but the owner, and then the owner of a hub that runs no agent."""
     credential.require_owners_token()
     if not hub.agent.is_on:
@@ -48,7 +48,7 @@ def require_agent(hub: Hub, credential: Credential) -> None:
         )
 
 
-async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> object:
+async def show_status(hub: RunningHub, credential: Credential, _request: Nothing) -> object:
     """Whether the hub runs an agent, and how it is."""
     credential.require_owners_token()
     return {
@@ -59,7 +59,7 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
     }
 
 
-async def carried_out(hub: Hub, command: str, arguments: dict[str, Any]) -> object:
+async def carried_out(hub: RunningHub, command: str, arguments: dict[str, Any]) -> object:
     """What the agent says to a command, in the hub's words where it refuses."""
     try:
         return await hub.agent.call(command, arguments)
@@ -71,7 +71,7 @@ async def carried_out(hub: Hub, command: str, arguments: dict[str, Any]) -> obje
 def runner(operation: AgentOperation[object]) -> Callable[..., Awaitable[object]]:
     """What the table of operations runs for one command."""
 
-    async def run(hub: Hub, credential: Credential, request: msgspec.Struct) -> object:
+    async def run(hub: RunningHub, credential: Credential, request: msgspec.Struct) -> object:
         require_agent(hub, credential)
         given: dict[str, Any] = msgspec.to_builtins(request)
         if operation.command == "answer":

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from tacit.base.moment import rfc3339
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.operations.requests import Nothing
     from tacit.hub.people.credentials import Credential
 
 
-async def sign_out(hub: Hub, credential: Credential, _request: Nothing) -> object:
+async def sign_out(hub: RunningHub, credential: Credential, _request: Nothing) -> object:
     """End the token that asks, if a sign-in link made it; any other is kept, as it was given to be kept."""
     if not credential.is_browser:
         return {"revoked": False}
@@ -20,7 +20,7 @@ async def sign_out(hub: Hub, credential: Credential, _request: Nothing) -> objec
     return {"revoked": True}
 
 
-async def list_browsers(hub: Hub, credential: Credential, _request: Nothing) -> object:
+async def list_browsers(hub: RunningHub, credential: Credential, _request: Nothing) -> object:
     """Every browser that a sign-in link let in: whose it is, since when, and when it was used last."""
     credential.require_owner()
     await hub.browsers.end_idle()

@@ -24,12 +24,12 @@ from tacit.ledger.submission import Submission
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.operations import requests
     from tacit.hub.people.credentials import Credential
 
 
-def _require_crew(hub: Hub, credential: Credential) -> None:
+def _require_crew(hub: RunningHub, credential: Credential) -> None:
     credential.require_owners_token()
     if not hub.config.crew:
         raise invalid("this hub runs no crew: start it with `tacit up --crew`", "CCCS-112", reason="crew_off")
@@ -47,7 +47,7 @@ def _in_the_hubs_words() -> Generator[None]:
         raise Refused("invalid_request", refused.message, details=details) from refused
 
 
-async def list_crew(hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
+async def list_crew(hub: RunningHub, credential: Credential, _request: requests.Nothing) -> object:
     """The agents that the hub runs, and what it could run."""
     credential.require_owners_token()
     drivers = [
@@ -69,7 +69,7 @@ async def list_crew(hub: Hub, credential: Credential, _request: requests.Nothing
     return {"enabled": True, "agents": agents, "drivers": drivers, "home": str(Path.home())}
 
 
-async def add_to_crew(hub: Hub, credential: Credential, request: requests.NewCrewAgent) -> object:
+async def add_to_crew(hub: RunningHub, credential: Credential, request: requests.NewCrewAgent) -> object:
     """Take an agent in: checked, added to the room when it is not there, and started."""
     _require_crew(hub, credential)
     require_actor_id(request.actor_id)
@@ -89,7 +89,11 @@ async def add_to_crew(hub: Hub, credential: Credential, request: requests.NewCre
 
 
 async def _let_in(
-    hub: Hub, credential: Credential, request: requests.NewCrewAgent | requests.CrewInvite, *, present: bool
+    hub: RunningHub,
+    credential: Credential,
+    request: requests.NewCrewAgent | requests.CrewInviteRequest,
+    *,
+    present: bool,
 ) -> None:
     """Add the agent to its room, unless it is there; if that fails it is not of the crew either."""
     if present:
@@ -108,7 +112,7 @@ async def _let_in(
         raise
 
 
-async def start_agent(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def start_agent(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """Start an agent, or start it anew."""
     _require_crew(hub, credential)
     key = CrewKey(request.group_id, request.actor_id)
@@ -116,7 +120,7 @@ async def start_agent(hub: Hub, credential: Credential, request: requests.NewTok
     return await hub.crew.show(key)
 
 
-async def stop_agent(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def stop_agent(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """Let an agent leave; it stays away over restarts."""
     _require_crew(hub, credential)
     key = CrewKey(request.group_id, request.actor_id)
@@ -124,7 +128,7 @@ async def stop_agent(hub: Hub, credential: Credential, request: requests.NewToke
     return await hub.crew.show(key)
 
 
-async def remove_from_crew(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def remove_from_crew(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """Run an agent no more."""
     _require_crew(hub, credential)
     key = CrewKey(request.group_id, request.actor_id)
@@ -132,20 +136,22 @@ async def remove_from_crew(hub: Hub, credential: Credential, request: requests.N
     return {"removed": True, "folder": str(hub.crew.state_folder(key))}
 
 
-async def show_log(hub: Hub, credential: Credential, request: requests.CrewLog) -> object:
+async def show_log(hub: RunningHub, credential: Credential, request: requests.CrewLogRequest) -> object:
     """The end of an agent's log."""
     _require_crew(hub, credential)
     return await hub.crew.log(CrewKey(request.group_id, request.actor_id), request.limit)
 
 
-async def show_diff(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def show_diff(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """What an agent changed in its worktree."""
     _require_crew(hub, credential)
     with _in_the_hubs_words():
         return await hub.crew.diff(CrewKey(request.group_id, request.actor_id))
 
 
-async def change_worktree(hub: Hub, credential: Credential, request: requests.CrewWorktree) -> object:
+async def change_worktree(
+    hub: RunningHub, credential: Credential, request: requests.CrewWorktreeRequest
+) -> object:
     """Merge, rebase or discard; a conflict is an answer with its files, and changes nothing."""
     _require_crew(hub, credential)
     key = CrewKey(request.group_id, request.actor_id)
@@ -154,7 +160,9 @@ async def change_worktree(hub: Hub, credential: Credential, request: requests.Cr
     return outcome.as_json()
 
 
-async def invite_agent(hub: Hub, credential: Credential, request: requests.CrewInvite) -> object:
+async def invite_agent(
+    hub: RunningHub, credential: Credential, request: requests.CrewInviteRequest
+) -> object:
     """A code for an agent of another machine, shown once; it is worth one token of that agent."""
     _require_crew(hub, credential)
     require_actor_id(request.actor_id)

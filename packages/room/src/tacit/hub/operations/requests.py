@@ -81,7 +81,7 @@ class OldToken(msgspec.Struct, frozen=True, kw_only=True):
     token_id: Name
 
 
-class Append(msgspec.Struct, frozen=True, kw_only=True):
+class AppendRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Append an event. Other envelope members are ignored; a `by` must be the caller's own."""
 
     group_id: GroupId
@@ -91,7 +91,7 @@ class Append(msgspec.Struct, frozen=True, kw_only=True):
     by: str | None = None
 
 
-class Events(msgspec.Struct, frozen=True, kw_only=True):
+class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Read or follow a ledger. At most one cursor."""
 
     group_id: GroupId
@@ -109,7 +109,7 @@ class OneEvent(msgspec.Struct, frozen=True, kw_only=True):
     event_id: EventId
 
 
-class Thread(msgspec.Struct, frozen=True, kw_only=True):
+class ThreadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A message and its newest replies."""
 
     group_id: GroupId
@@ -117,14 +117,14 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit = 50
 
 
-class Speak(msgspec.Struct, frozen=True, kw_only=True):
+class SpeakRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A CLowl message."""
 
     group_id: GroupId
     message: dict[str, Any]
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True):
+class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A CLowl trace by its id."""
 
     group_id: GroupId
@@ -132,7 +132,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=10_000)] = 10_000
 
 
-class Window(msgspec.Struct, frozen=True, kw_only=True):
+class WindowRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The messages just before a position."""
 
     group_id: GroupId
@@ -140,7 +140,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit = 50
 
 
-class Inbox(msgspec.Struct, frozen=True, kw_only=True):
+class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What waits for one principal; the caller itself when nobody is named."""
 
     group_id: GroupId
@@ -148,7 +148,7 @@ class Inbox(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit = 100
 
 
-class Search(msgspec.Struct, frozen=True, kw_only=True):
+class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Words to look for; the last one may be incomplete."""
 
     group_id: GroupId
@@ -156,7 +156,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit = 20
 
 
-class Relay(msgspec.Struct, frozen=True, kw_only=True):
+class RelayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Bring a message from another group into this one."""
 
     group_id: GroupId
@@ -178,20 +178,20 @@ class OneBlob(msgspec.Struct, frozen=True, kw_only=True):
     length: Annotated[int, Meta(ge=0, le=512 * 1024)] = 256 * 1024
 
 
-class Typing(msgspec.Struct, frozen=True, kw_only=True):
+class TypingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The caller is writing something."""
 
     group_id: GroupId
     conversation_id: Annotated[str, Meta(max_length=128)] | None = None
 
 
-class Away(msgspec.Struct, frozen=True, kw_only=True):
+class AwayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whoever sits at this connection looks elsewhere, or is back."""
 
     away: bool
 
 
-class Preview(msgspec.Struct, frozen=True, kw_only=True):
+class PreviewRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is not sent yet."""
 
     group_id: GroupId
@@ -199,7 +199,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     kind: Annotated[str, Meta(min_length=1, max_length=128)] = "chat.message"
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True):
+class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A new text for one's own message."""
 
     group_id: GroupId
@@ -209,7 +209,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     client_id: ClientId | None = None
 
 
-class Steer(msgspec.Struct, frozen=True, kw_only=True):
+class SteerRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a person in charge wants: cancel or reassign an event, answer an approval, send an agent out."""
 
     group_id: GroupId
@@ -223,7 +223,7 @@ class Steer(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
-class Activity(msgspec.Struct, frozen=True, kw_only=True):
+class ActivityRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What agents did about an event; or have their harnesses forget it."""
 
     group_id: GroupId
@@ -231,7 +231,7 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
     forget: bool = False
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
+class WorkRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The work of a group: what is open, and with `ended` also what ended lately."""
 
     group_id: GroupId
@@ -246,14 +246,14 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit = 100
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class RulesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of a group's attention, by name."""
 
     group_id: GroupId
     settings: dict[str, Any]
 
 
-class Webhook(msgspec.Struct, frozen=True, kw_only=True):
+class WebhookRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Where an agent's events are posted."""
 
     group_id: GroupId
@@ -262,7 +262,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None = None
 
 
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Messages with all that hangs on them; at most one position, and one of parties and root."""
 
     group_id: GroupId
@@ -300,7 +300,7 @@ class NewCrewAgent(msgspec.Struct, frozen=True, kw_only=True):
     start: bool = True
 
 
-class CrewLog(msgspec.Struct, frozen=True, kw_only=True):
+class CrewLogRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The end of an agent's log."""
 
     group_id: GroupId
@@ -308,7 +308,7 @@ class CrewLog(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
 
 
-class CrewWorktree(msgspec.Struct, frozen=True, kw_only=True):
+class CrewWorktreeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What shall become of an agent's worktree; `force` discards work that was not merged."""
 
     group_id: GroupId
@@ -317,7 +317,7 @@ class CrewWorktree(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
 
 
-class CrewInvite(msgspec.Struct, frozen=True, kw_only=True):
+class CrewInviteRequest(msgspec.Struct, frozen=True, kw_only=True):
     """An agent of another machine: added when it is not there, let in once by the code in the answer."""
 
     group_id: GroupId
@@ -327,7 +327,7 @@ class CrewInvite(msgspec.Struct, frozen=True, kw_only=True):
     hours: Annotated[float, Meta(gt=0, le=720)] = 24.0
 
 
-class Traces(msgspec.Struct, frozen=True, kw_only=True):
+class TracesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The newest CLowl traces of a group."""
 
     group_id: GroupId

@@ -36,7 +36,7 @@ from tacit.ledger.submission import Submission
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import Blob
@@ -48,7 +48,7 @@ INVITED_MINUTES: Final = 24 * 60
 """How long an invitation by link may lie before it is opened."""
 
 
-def submission(credential: Credential, request: requests.Append, raw: bytes) -> Submission:
+def submission(credential: Credential, request: requests.AppendRequest, raw: bytes) -> Submission:
     """What a caller wants appended; `by` is the credential's, a differing hint is refused (CCCS-042)."""
     credential.require_group(request.group_id)
     if request.by is not None and request.by != credential.principal:
@@ -61,14 +61,14 @@ def submission(credential: Credential, request: requests.Append, raw: bytes) -> 
 
 
 async def append(
-    hub: Hub, credential: Credential, request: requests.Append, raw: bytes | None = None
+    hub: RunningHub, credential: Credential, request: requests.AppendRequest, raw: bytes | None = None
 ) -> object:
     """Append one event; `raw` is its data as the caller wrote it."""
     kept = raw if raw is not None else msgspec.json.encode(request.data)
     return views.appended(await hub.ledger.append(submission(credential, request, kept)))
 
 
-async def show_capabilities(hub: Hub, _credential: Credential, _request: requests.Nothing) -> object:
+async def show_capabilities(hub: RunningHub, _credential: Credential, _request: requests.Nothing) -> object:
     """What this hub can do (CCCS-109)."""
     limits = hub.config.limits
     return {
@@ -82,12 +82,12 @@ async def show_capabilities(hub: Hub, _credential: Credential, _request: request
     }
 
 
-async def whoami(_hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
+async def whoami(_hub: RunningHub, credential: Credential, _request: requests.Nothing) -> object:
     """Whom the credential speaks for."""
     return {"principal": credential.principal, "group_id": credential.group_id}
 
 
-async def create_group(hub: Hub, credential: Credential, request: requests.NewGroup) -> object:
+async def create_group(hub: RunningHub, credential: Credential, request: requests.NewGroup) -> object:
     """Open a group."""
     credential.require_owner()
     data: dict[str, Any] = {"title": request.title}
@@ -101,44 +101,48 @@ async def create_group(hub: Hub, credential: Credential, request: requests.NewGr
     return views.group(await hub.ledger.read(lambda reader: reader.group(group_id)))
 
 
-async def list_groups(hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
+async def list_groups(hub: RunningHub, credential: Credential, _request: requests.Nothing) -> object:
     """The groups that the caller takes part in."""
     allowed = {credential.group_id} if credential.group_id is not None else credential.groups
     groups = await hub.ledger.read(lambda reader: reader.groups(allowed))
     return {"groups": [views.group(one) for one in groups]}
 
 
-async def group_of(hub: Hub, credential: Credential, group_id: str) -> Group:
+async def group_of(hub: RunningHub, credential: Credential, group_id: str) -> Group:
     """A group that the caller takes part in."""
     credential.require_group(group_id)
     return await hub.ledger.read(lambda reader: reader.group(group_id))
 
 
-async def show_group(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def show_group(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """One group with its roster."""
     return views.group(await group_of(hub, credential, request.group_id))
 
 
-async def list_actors(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def list_actors(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """The actors of a group."""
     group = await group_of(hub, credential, request.group_id)
     return {"actors": [views.actor(one) for one in group.present()]}
 
 
-async def _enrol(hub: Hub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]) -> str:
+async def _enrol(
+    hub: RunningHub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]
+) -> str:
     """Let someone in, then store and return the new token."""
     principal = cast("str", data.get("actor_id") or data.get("principal"))
     await _admit(hub, credential, group_id, kind, data)
     return await token_for(hub, principal, group_id)
 
 
-async def _admit(hub: Hub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]) -> None:
+async def _admit(
+    hub: RunningHub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]
+) -> None:
     """Append the event that lets someone in."""
     await hub.ledger.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
 
 
 async def token_for(
-    hub: Hub,
+    hub: RunningHub,
     principal: str,
     group_id: str | None,
     groups: list[str] | None = None,
@@ -158,7 +162,7 @@ async def token_for(
     return issued.token
 
 
-async def add_actor(hub: Hub, credential: Credential, request: requests.NewActor) -> object:
+async def add_actor(hub: RunningHub, credential: Credential, request: requests.NewActor) -> object:
     """Add an actor; the answer holds its token, for the only time."""
     credential.require_group(request.group_id)
     require_actor_id(request.actor_id)
@@ -170,7 +174,7 @@ async def add_actor(hub: Hub, credential: Credential, request: requests.NewActor
     return {**data, "group_id": request.group_id, "token": token}
 
 
-async def add_person(hub: Hub, credential: Credential, request: requests.NewPerson) -> object:
+async def add_person(hub: RunningHub, credential: Credential, request: requests.NewPerson) -> object:
     """Add a further human; the answer holds the token, for the only time."""
     credential.require_owner()
     data: dict[str, Any] = {"principal": request.principal}
@@ -183,7 +187,7 @@ async def add_person(hub: Hub, credential: Credential, request: requests.NewPers
     return {**data, "group_id": request.group_id, "token": token}
 
 
-async def sign_in_link(hub: Hub, credential: Credential, request: requests.NewLink) -> object:
+async def sign_in_link(hub: RunningHub, credential: Credential, request: requests.NewLink) -> object:
     """A link for the owner's next browser, or for a person who is in a group."""
     credential.require_owners_token()
     principal = request.principal or USER
@@ -197,7 +201,7 @@ async def sign_in_link(hub: Hub, credential: Credential, request: requests.NewLi
 
 
 def _link(
-    hub: Hub, credential: Credential, principal: str, group_id: str | None, minutes: int
+    hub: RunningHub, credential: Credential, principal: str, group_id: str | None, minutes: int
 ) -> dict[str, Any]:
     if credential.token_id not in hub.registry.ids():
         raise denied("this token was revoked meanwhile", "CCCS-042")
@@ -213,7 +217,7 @@ def _link(
     }
 
 
-async def add_service(hub: Hub, credential: Credential, request: requests.NewService) -> object:
+async def add_service(hub: RunningHub, credential: Credential, request: requests.NewService) -> object:
     """Register a service once (CCCS-005); the answer holds its token."""
     credential.require_owner()
     require_service(request.name, allowed=hub.config.allow_services)
@@ -221,7 +225,7 @@ async def add_service(hub: Hub, credential: Credential, request: requests.NewSer
     return {"name": request.name, "groups": request.groups, "token": token}
 
 
-async def issue_token(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def issue_token(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """A further token for someone who is in the group."""
     credential.require_owner()
     group = await group_of(hub, credential, request.group_id)
@@ -231,7 +235,7 @@ async def issue_token(hub: Hub, credential: Credential, request: requests.NewTok
     return {"actor_id": request.actor_id, "group_id": request.group_id, "token": token}
 
 
-async def list_tokens(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def list_tokens(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """The public ids of a principal's live tokens, and of the sign-in links that still work."""
     credential.require_owner()
     await group_of(hub, credential, request.group_id)
@@ -242,7 +246,7 @@ async def list_tokens(hub: Hub, credential: Credential, request: requests.NewTok
     return {"tokens": found}
 
 
-async def revoke_token(hub: Hub, credential: Credential, request: requests.OldToken) -> object:
+async def revoke_token(hub: RunningHub, credential: Credential, request: requests.OldToken) -> object:
     """Make a token, or a sign-in link, worthless at once."""
     credential.require_owner()
     if request.token_id.startswith(LINK):
@@ -255,14 +259,14 @@ async def revoke_token(hub: Hub, credential: Credential, request: requests.OldTo
     return {"token_id": request.token_id, "principal": revoked.principal, "revoked": True}
 
 
-async def read_events(hub: Hub, credential: Credential, request: requests.Events) -> object:
+async def read_events(hub: RunningHub, credential: Credential, request: requests.EventsRequest) -> object:
     """A page of a ledger."""
     wanted = chosen(request)
     group = await group_of(hub, credential, request.group_id)
     return views.page(await hub.ledger.read(lambda reader: reader.page(group, credential.principal, wanted)))
 
 
-def chosen(request: requests.Events) -> Selection:
+def chosen(request: requests.EventsRequest) -> Selection:
     """The checked selection of a request."""
     return selection(
         since_seq=request.since_seq,
@@ -273,7 +277,7 @@ def chosen(request: requests.Events) -> Selection:
     )
 
 
-async def show_event(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
+async def show_event(hub: RunningHub, credential: Credential, request: requests.OneEvent) -> object:
     """One event with who acknowledged it, who still owes it, and its reactions."""
     group = await group_of(hub, credential, request.group_id)
 
@@ -291,15 +295,15 @@ async def show_event(hub: Hub, credential: Credential, request: requests.OneEven
     return {**shown, "intent": intent} if intent is not None else shown
 
 
-async def speak(hub: Hub, credential: Credential, request: requests.Speak) -> object:
+async def speak(hub: RunningHub, credential: Credential, request: requests.SpeakRequest) -> object:
     """Append a CLowl message; its English becomes the text."""
-    wanted = requests.Append(
+    wanted = requests.AppendRequest(
         group_id=request.group_id, kind="chat.message", data={speech.MEMBER: request.message}
     )
     return await append(hub, credential, wanted)
 
 
-async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) -> object:
+async def show_trace(hub: RunningHub, credential: Credential, request: requests.TraceRequest) -> object:
     """A CLowl trace as the ledger tells it: tree, tasks, who owes what, broken links."""
     group = await group_of(hub, credential, request.group_id)
 
@@ -320,7 +324,7 @@ async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) 
     return await hub.ledger.read(views.naming_damage(query))
 
 
-async def show_thread(hub: Hub, credential: Credential, request: requests.Thread) -> object:
+async def show_thread(hub: RunningHub, credential: Credential, request: requests.ThreadRequest) -> object:
     """A message and its newest replies, oldest first."""
     group = await group_of(hub, credential, request.group_id)
 
@@ -331,7 +335,7 @@ async def show_thread(hub: Hub, credential: Credential, request: requests.Thread
     return await hub.ledger.read(views.naming_damage(query))
 
 
-async def show_window(hub: Hub, credential: Credential, request: requests.Window) -> object:
+async def show_window(hub: RunningHub, credential: Credential, request: requests.WindowRequest) -> object:
     """The messages just before a position, oldest first: what a screen shows."""
     group = await group_of(hub, credential, request.group_id)
     before = request.before_seq if request.before_seq is not None else group.last_seq + 1
@@ -351,7 +355,7 @@ def as_they_stand(reader: Reader, group: Group, found: list[StoredEvent]) -> lis
     return [current(archive, event) or views.raw(event) for event in found]
 
 
-async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) -> object:
+async def show_inbox(hub: RunningHub, credential: Credential, request: requests.InboxRequest) -> object:
     """What waits for the caller, or for somebody else when the owner asks."""
     principal = request.actor_id or credential.principal
     if principal != credential.principal and not credential.is_owner:
@@ -365,7 +369,7 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
     return await hub.ledger.read(views.naming_damage(query))
 
 
-async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def show_context(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """The shared context and the task store (CCCS-118)."""
     if "context" not in hub.config.settings.profiles:
         raise unknown("this hub does not offer the context profile")
@@ -382,7 +386,7 @@ def unknown(message: str) -> Exception:
     return Refused("unknown_op", message, row="CCCS-112")
 
 
-async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> object:
+async def relay(hub: RunningHub, credential: Credential, request: requests.RelayRequest) -> object:
     """Bring a message from another group into this one, with its blobs.
 
     Rows: CCCS-095, CCCS-096, CCCS-097, CCCS-098, CCCS-099, CCCS-100, CCCS-101, CCCS-102.
@@ -413,7 +417,7 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     return views.appended(outcomes[0])
 
 
-async def _relayed_before(hub: Hub, credential: Credential, request: requests.Relay) -> object:
+async def _relayed_before(hub: RunningHub, credential: Credential, request: requests.RelayRequest) -> object:
     """Of a message whose content is gone: what a relay under this key brought over while it was there."""
 
     def query(reader: Reader) -> StoredEvent | None:
@@ -428,7 +432,7 @@ async def _relayed_before(hub: Hub, credential: Credential, request: requests.Re
     return views.appended(Duplicate(found))
 
 
-async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> StoredEvent:
+async def _source(hub: RunningHub, credential: Credential, request: requests.RelayRequest) -> StoredEvent:
     return await hub.ledger.read(
         lambda reader: reader.event(
             reader.group(request.src_group_id), request.src_event_id, credential.principal
@@ -436,13 +440,13 @@ async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> 
     )
 
 
-async def blob_of(hub: Hub, credential: Credential, group_id: str, path: str) -> Blob:
+async def blob_of(hub: RunningHub, credential: Credential, group_id: str, path: str) -> Blob:
     """A blob's record, if the caller may see it (CCCS-088)."""
     group = await group_of(hub, credential, group_id)
     return await hub.ledger.read(lambda reader: reader.blob(group, credential.principal, path))
 
 
-async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob) -> object:
+async def read_blob(hub: RunningHub, credential: Credential, request: requests.OneBlob) -> object:
     """A blob's record and a stretch of its bytes."""
     blob = await blob_of(hub, credential, request.group_id, request.path)
     with await asyncio.to_thread(hub.store.blobs.open, blob.sha256) as file:
@@ -458,14 +462,14 @@ async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob)
     }
 
 
-async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> object:
+async def typing(hub: RunningHub, credential: Credential, request: requests.TypingRequest) -> object:
     """Tell followers that the caller is writing; a signal, not an event."""
     credential.require_group(request.group_id)
     await type_in(hub, request.group_id, credential.principal, request.conversation_id)
     return {"ok": True}
 
 
-async def type_in(hub: Hub, group_id: str, by: str, conversation_id: str | None) -> None:
+async def type_in(hub: RunningHub, group_id: str, by: str, conversation_id: str | None) -> None:
     """Somebody of the group is writing in a conversation."""
     parties = await hub.ledger.read(
         lambda reader: _listeners(reader, reader.group(group_id), by, conversation_id)

@@ -17,7 +17,7 @@ from tacit.ledger.io import erasure
 
 if TYPE_CHECKING:
     from tacit.hub.bounds.quotas import QuotaUse
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.operations.requests import Nothing
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.standing import StreamStanding
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_SHOWN: Final = 50
 
 
-async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> object:
+async def show_status(hub: RunningHub, credential: Credential, _request: Nothing) -> object:
     """Why the hub is not ready, the fullest quotas, and how far its time is from the machine's."""
     credential.require_owner()
     why = await health.reasons(hub.ledger, hub.config.data, hub.config.least_free_bytes)
@@ -61,7 +61,7 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
     }
 
 
-def _nodes(hub: Hub) -> list[dict[str, object]]:
+def _nodes(hub: RunningHub) -> list[dict[str, object]]:
     """The hubs that share the ledger, this one first; empty where it is the hub's own."""
     beats = hub.neighbours.beats() if hub.neighbours is not None else []
     end = max((beat.reached for beat in beats), default=0)

@@ -22,19 +22,19 @@ from tacit.ledger.envelope import Event
 from tacit.ledger.principal import kind_of
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.operations import requests
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.state import Group
 
 
-async def _group(hub: Hub, credential: Credential, group_id: str) -> Group:
+async def _group(hub: RunningHub, credential: Credential, group_id: str) -> Group:
     credential.require_group(group_id)
     return await hub.ledger.read(lambda reader: reader.group(group_id))
 
 
-async def show_decisions(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
+async def show_decisions(hub: RunningHub, credential: Credential, request: requests.OneEvent) -> object:
     """Who saw an event, how, and why."""
     group = await _group(hub, credential, request.group_id)
     present = _present(hub, request.group_id)
@@ -50,7 +50,7 @@ async def show_decisions(hub: Hub, credential: Credential, request: requests.One
     return found
 
 
-async def show_preview(hub: Hub, credential: Credential, request: requests.Preview) -> object:
+async def show_preview(hub: RunningHub, credential: Credential, request: requests.PreviewRequest) -> object:
     """What a message would do if it were sent now."""
     group = await _group(hub, credential, request.group_id)
     now = hub.store.options.clock.now()
@@ -70,7 +70,7 @@ async def show_preview(hub: Hub, credential: Credential, request: requests.Previ
     return await hub.ledger.read(query)
 
 
-async def list_agents(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def list_agents(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """Who is online, busy, owing what, spending what; and what waits for a person."""
     group = await _group(hub, credential, request.group_id)
     statuses = hub.host.statuses(request.group_id)
@@ -90,7 +90,7 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
     return await hub.ledger.read(query)
 
 
-def _present(hub: Hub, group_id: str) -> AgentsNow:
+def _present(hub: RunningHub, group_id: str) -> AgentsNow:
     """Who is there at this moment, and the places in agents' queues, as their harnesses said last."""
     return AgentsNow(
         hub.store.options.clock.now(),
@@ -99,7 +99,7 @@ def _present(hub: Hub, group_id: str) -> AgentsNow:
     )
 
 
-async def list_work(hub: Hub, credential: Credential, request: requests.Work) -> object:
+async def list_work(hub: RunningHub, credential: Credential, request: requests.WorkRequest) -> object:
     """Which agent is at which question, how it stands, and what to do about it."""
     group = await _group(hub, credential, request.group_id)
     present = _present(hub, request.group_id)
@@ -118,7 +118,7 @@ async def list_work(hub: Hub, credential: Credential, request: requests.Work) ->
     return await hub.ledger.read(query)
 
 
-async def show_activity(hub: Hub, credential: Credential, request: requests.Activity) -> object:
+async def show_activity(hub: RunningHub, credential: Credential, request: requests.ActivityRequest) -> object:
     """What agents did about an event: the turns that run, and those that their harnesses kept."""
     group = await _group(hub, credential, request.group_id)
     await hub.ledger.read(lambda reader: reader.event(group, request.event_id, credential.principal))
@@ -139,7 +139,7 @@ def _require_human(credential: Credential) -> None:
         raise denied("only a person may do this", "C2A-207")
 
 
-async def edit_message(hub: Hub, credential: Credential, request: requests.Edit) -> object:
+async def edit_message(hub: RunningHub, credential: Credential, request: requests.EditRequest) -> object:
     """Put a new text in the place of one's own message; the ledger keeps the first one."""
     credential.require_group(request.group_id)
     if not request.text.strip():
@@ -156,7 +156,7 @@ async def edit_message(hub: Hub, credential: Credential, request: requests.Edit)
     return views.appended((await hub.ledger.decide(command)).outcomes[0])
 
 
-async def delete_message(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
+async def delete_message(hub: RunningHub, credential: Credential, request: requests.OneEvent) -> object:
     """Take a message back: its content goes for good, the ledger keeps its envelope."""
     credential.require_group(request.group_id)
     command = DeleteMessage(request.group_id, credential.principal, request.event_id)
@@ -166,7 +166,7 @@ async def delete_message(hub: Hub, credential: Credential, request: requests.One
     return done
 
 
-async def steer(hub: Hub, credential: Credential, request: requests.Steer) -> object:
+async def steer(hub: RunningHub, credential: Credential, request: requests.SteerRequest) -> object:
     """Cancel, reassign, answer an approval, ask an agent to leave: what a person in charge does."""
     credential.require_group(request.group_id)
     _require_human(credential)
@@ -185,7 +185,7 @@ async def steer(hub: Hub, credential: Credential, request: requests.Steer) -> ob
     return (await hub.ledger.decide(command)).answer.result
 
 
-async def show_rules(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def show_rules(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """The numbers that attention goes by in a group."""
     group = await _group(hub, credential, request.group_id)
 
@@ -196,14 +196,14 @@ async def show_rules(hub: Hub, credential: Credential, request: requests.OneGrou
     return {"settings": await hub.ledger.read(query)}
 
 
-async def change_rules(hub: Hub, credential: Credential, request: requests.Rules) -> object:
+async def change_rules(hub: RunningHub, credential: Credential, request: requests.RulesRequest) -> object:
     """Change them; only the owner does."""
     credential.require_owner()
     command = ChangeRules(request.group_id, credential.principal, request.settings)
     return (await hub.ledger.decide(command)).answer.result
 
 
-async def set_webhook(hub: Hub, credential: Credential, request: requests.Webhook) -> object:
+async def set_webhook(hub: RunningHub, credential: Credential, request: requests.WebhookRequest) -> object:
     """Have an agent's events posted to an address; the answer holds the secret, for the only time."""
     credential.require_owner()
     group = await _group(hub, credential, request.group_id)
@@ -213,7 +213,7 @@ async def set_webhook(hub: Hub, credential: Credential, request: requests.Webhoo
     return {"actor_id": request.actor_id, "url": request.url, "secret": secret}
 
 
-async def drop_webhook(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+async def drop_webhook(hub: RunningHub, credential: Credential, request: requests.NewToken) -> object:
     """Post to that address no more."""
     credential.require_owner()
     credential.require_group(request.group_id)

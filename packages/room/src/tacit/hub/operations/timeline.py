@@ -18,7 +18,7 @@ from tacit.ledger.io.timeline import Row, TimelinePlace
 from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.state import Group
@@ -57,7 +57,7 @@ def shown_row(row: Row) -> dict[str, Any]:
     return shown
 
 
-async def show_timeline(hub: Hub, credential: Credential, request: requests.Timeline) -> object:
+async def show_timeline(hub: RunningHub, credential: Credential, request: requests.TimelineRequest) -> object:
     """Rows of the room, of a private conversation, or of a thread."""
     chosen = (request.before_seq, request.after_seq, request.around_seq)
     if sum(one is not None for one in chosen) > 1 or (request.parties and request.root):
@@ -79,7 +79,7 @@ async def show_timeline(hub: Hub, credential: Credential, request: requests.Time
     return await hub.ledger.read(views.naming_damage(query))
 
 
-def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> TimelinePlace:
+def _place(reader: Reader, group: Group, principal: str, request: requests.TimelineRequest) -> TimelinePlace:
     if request.root is not None:
         event = reader.event(group, request.root, principal)
         return TimelinePlace(root=event.root or event.seq)
@@ -87,7 +87,7 @@ def _place(reader: Reader, group: Group, principal: str, request: requests.Timel
 
 
 def _stretch(
-    reader: Reader, group: Group, principal: str, place: TimelinePlace, request: requests.Timeline
+    reader: Reader, group: Group, principal: str, place: TimelinePlace, request: requests.TimelineRequest
 ) -> tuple[list[StoredEvent], bool, bool]:
     """The events, and whether they reach the beginning and the end of the place."""
     limit = request.limit
@@ -108,7 +108,7 @@ def _stretch(
     return events, not is_cut, before > group.last_seq
 
 
-async def list_conversations(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def list_conversations(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """The private conversations that the caller may see, the newest first."""
     group = await group_of(hub, credential, request.group_id)
     found = await hub.ledger.read(lambda reader: timeline.privates(reader, group, credential.principal))
@@ -120,7 +120,7 @@ async def list_conversations(hub: Hub, credential: Credential, request: requests
     }
 
 
-async def list_traces(hub: Hub, credential: Credential, request: requests.Traces) -> object:
+async def list_traces(hub: RunningHub, credential: Credential, request: requests.TracesRequest) -> object:
     """The CLowl traces of a group, the newest first."""
     group = await group_of(hub, credential, request.group_id)
     found = await hub.ledger.read(
@@ -131,13 +131,13 @@ async def list_traces(hub: Hub, credential: Credential, request: requests.Traces
     }
 
 
-async def show_presence(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+async def show_presence(hub: RunningHub, credential: Credential, request: requests.OneGroup) -> object:
     """Who follows the group now: `online`, or `away` when nobody looks at any of their connections."""
     await group_of(hub, credential, request.group_id)
     return hub.live.present(request.group_id)
 
 
-async def find_rows(hub: Hub, credential: Credential, request: requests.Search) -> object:
+async def find_rows(hub: RunningHub, credential: Credential, request: requests.SearchRequest) -> object:
     """Messages that contain every word as they stand now, newest first, as rows and as events."""
     group = await group_of(hub, credential, request.group_id)
     principal = credential.principal

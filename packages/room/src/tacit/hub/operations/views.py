@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tacit.ledger.commands import Committed
-    from tacit.ledger.io.reader import Inbox, Page, Reader
+    from tacit.ledger.io.reader import EventPage, InboxContents, Reader
     from tacit.ledger.state import Actor, Group
     from tacit.ledger.stored_event import StoredEvent
 
@@ -35,7 +35,7 @@ def appended(outcome: Committed | Duplicate) -> object:
     return raw(outcome.event)
 
 
-def page(read: Page) -> dict[str, Any]:
+def page(read: EventPage) -> dict[str, Any]:
     """A stretch of a ledger and where to go on; events that are damaged are named and left out."""
     shown = {"events": events(read.events), "next_cursor": read.next_seq, "last_seq": read.last_seq}
     return {**shown, "damaged": list(read.damaged)} if read.damaged else shown
@@ -77,7 +77,7 @@ def group(one: Group) -> dict[str, Any]:
 
 
 def inbox(
-    read: Inbox, principal: str, shown: Callable[[list[StoredEvent]], Sequence[object]]
+    read: InboxContents, principal: str, shown: Callable[[list[StoredEvent]], Sequence[object]]
 ) -> dict[str, Any]:
     """What waits, with counts; `shown` makes messages as they stand now."""
     return {

@@ -106,14 +106,14 @@ class Browser(NamedTuple):
     used: Moment
 
 
-class Stored(NamedTuple):
+class StoredCredentials(NamedTuple):
     """What the ledger has of credentials: the live ones by their hash; of these the browsers' by their id."""
 
     live: dict[bytes, Credential]
     browsers: dict[str, Browser]
 
 
-def stored(connection: apsw.Connection) -> Stored:
+def stored(connection: apsw.Connection) -> StoredCredentials:
     """Read it, on a reader's connection; tokens of removed actors are dead."""
     rows = connection.execute(
         "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups, c.browser, c.created, "
@@ -122,7 +122,7 @@ def stored(connection: apsw.Connection) -> Stored:
         "LEFT JOIN actors a ON a.group_no=g.number AND a.actor_id=c.principal "
         "WHERE c.revoked IS NULL AND a.removed IS NULL"
     )
-    found = Stored({}, {})
+    found = StoredCredentials({}, {})
     for token_hash, token_id, principal, group_id, groups, browser, created, used in rows:
         allowed = frozenset(json.loads(groups)) if groups else None
         credential = Credential(token_id, principal, group_id, allowed, bool(browser))
@@ -146,7 +146,7 @@ class Registry:
         self._loading = asyncio.Lock()
         self._meanwhile: list[Callable[[], object]] = []
 
-    async def load(self, read: Callable[[], Awaitable[Stored]]) -> frozenset[str]:
+    async def load(self, read: Callable[[], Awaitable[StoredCredentials]]) -> frozenset[str]:
         """Take what is stored; returns the ids that died. One at a time: the last that looks is right."""
         async with self._loading:
             before = self.ids()

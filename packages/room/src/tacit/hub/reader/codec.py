@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.attention.io.read_tools import Here
+from tacit.attention.io.read_tools import Attendance
 from tacit.attention.state.work import AgentStatus
 from tacit.c2a.errors import Refusal
 from tacit.hub.host.tools import ReadCall
 from tacit.hub.people.credentials import Credential
-from tacit.hub.writer.codec import Failure, framed
+from tacit.hub.writer.codec import WriterFailure, framed
 
 if TYPE_CHECKING:
     from tacit.base.errors import Corrupt, Refused, Unavailable
@@ -78,7 +78,7 @@ class LookAsked(msgspec.Struct, frozen=True, array_like=True, tag="look"):
     def call(self) -> ReadCall:
         """The call again."""
         arguments = msgspec.json.decode(self.arguments, type=dict[str, Any])
-        here = Here(self.agents, self.people)
+        here = Attendance(self.agents, self.people)
         return ReadCall(self.group_id, self.session, self.name, arguments, self.version, here)
 
 
@@ -94,7 +94,7 @@ class ReadTold(msgspec.Struct, frozen=True, array_like=True):
     number: int
     body: bytes
     is_refusal: bool = False
-    failure: Failure | None = None
+    failure: WriterFailure | None = None
 
     @classmethod
     def found(cls, number: int, value: object) -> ReadTold:
@@ -107,7 +107,7 @@ class ReadTold(msgspec.Struct, frozen=True, array_like=True):
     @classmethod
     def failed(cls, number: int, error: Refused | Unavailable | Corrupt) -> ReadTold:
         """A failure."""
-        return cls(number, b"", failure=Failure.of(error))
+        return cls(number, b"", failure=WriterFailure.of(error))
 
     def raw(self) -> msgspec.Raw:
         """The JSON of the result; raises what it failed with."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.base.errors import Unavailable
 from tacit.base.io.own_program import own_program
 from tacit.hub.reader.codec import LookAsked, ReadAsked, StopAsked, decode_told, encode_asked
-from tacit.hub.writer.codec import Opening, encode_opening, frames
+from tacit.hub.writer.codec import WriterOpening, encode_opening, frames
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from tacit.c2a.errors import Refusal
-    from tacit.hub.bounds.turns import Turns
+    from tacit.hub.bounds.turns import ReadTurns
     from tacit.hub.host.tools import ReadCall
     from tacit.hub.people.credentials import Credential
     from tacit.hub.reader.codec import ReadTold
@@ -133,10 +133,10 @@ class _ProcessRead:
 class ReaderPool:
     """All reader processes of a hub."""
 
-    def __init__(self, store: Store, count: int, turns: Turns) -> None:
+    def __init__(self, store: Store, count: int, turns: ReadTurns) -> None:
         options = store.options
         opening = encode_opening(
-            Opening.of(str(store.path), options.settings, options.wal_hard_pages, options.clock)
+            WriterOpening.of(str(store.path), options.settings, options.wal_hard_pages, options.clock)
         )
         self.processes = [ReaderProcess(opening) for _ in range(count)]
         self.turns = turns

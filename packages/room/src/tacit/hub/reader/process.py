@@ -24,7 +24,7 @@ from tacit.hub.store.inherited_socket import serve_inherited
 from tacit.hub.writer.codec import decode_opening, frames
 from tacit.ledger.io.reader import Reader
 from tacit.ledger.io.salvage import Salvage
-from tacit.ledger.io.store import Options, read_faults
+from tacit.ledger.io.store import StoreOptions, read_faults
 
 if TYPE_CHECKING:
     import socket
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 READ_BYTES: Final = 1 << 20
 
 
-class _Listening:
+class _AskedReads:
     """What is asked, as it comes; and the means to stop it."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -82,7 +82,7 @@ def answer(alone: LedgerAlone, path: Path, asked: ReadAsked | LookAsked, stoppin
 
 def serve(connection: socket.socket) -> None:
     """Read until the hub goes."""
-    listening = _Listening(connection)
+    listening = _AskedReads(connection)
     bodies = listening.bodies()
     first = next(bodies, None)
     if first is None:
@@ -91,7 +91,7 @@ def serve(connection: socket.socket) -> None:
     path, settings = Path(opening.path), opening.settings
     config, options = (
         HubConfig(path.parent, settings=settings),
-        Options(settings=settings, clock=opening.clock),
+        StoreOptions(settings=settings, clock=opening.clock),
     )
     alone = LedgerAlone.of(config, options, Reader(connect(path, readonly=True), Salvage(path)))
     threading.Thread(target=listening.listen, args=(bodies,), daemon=True).start()

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from tacit.c2a.errors import Refusal
     from tacit.hub.config import HubConfig
     from tacit.hub.host.tools import ReadCall
-    from tacit.hub.hub import Hub
+    from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.io.store import Options
+    from tacit.ledger.io.store import StoreOptions
 
 T = TypeVar("T")
 
 READS: Final[dict[str, tuple[type[msgspec.Struct], Callable[..., Coroutine[Any, Any, object]]]]] = {
-    "events": (requests.Events, operations.read_events),
+    "events": (requests.EventsRequest, operations.read_events),
     "event": (requests.OneEvent, operations.show_event),
-    "thread": (requests.Thread, operations.show_thread),
-    "trace": (requests.Trace, operations.show_trace),
-    "window": (requests.Window, operations.show_window),
-    "inbox": (requests.Inbox, operations.show_inbox),
-    "search": (requests.Search, timeline.find_rows),
-    "timeline": (requests.Timeline, timeline.show_timeline),
+    "thread": (requests.ThreadRequest, operations.show_thread),
+    "trace": (requests.TraceRequest, operations.show_trace),
+    "window": (requests.WindowRequest, operations.show_window),
+    "inbox": (requests.InboxRequest, operations.show_inbox),
+    "search": (requests.SearchRequest, timeline.find_rows),
+    "timeline": (requests.TimelineRequest, timeline.show_timeline),
     "conversations": (requests.OneGroup, timeline.list_conversations),
-    "traces": (requests.Traces, timeline.list_traces),
+    "traces": (requests.TracesRequest, timeline.list_traces),
     "context": (requests.OneGroup, operations.show_context),
     "groups": (requests.Nothing, operations.list_groups),
     "group": (requests.OneGroup, operations.show_group),
@@ -57,7 +57,7 @@ class _Ledger:
 
 @dataclass(frozen=True, slots=True)
 class _Store:
-    options: Options
+    options: StoreOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ class LedgerAlone:
     ledger: _Ledger
 
     @classmethod
-    def of(cls, config: HubConfig, options: Options, reader: Reader) -> LedgerAlone:
+    def of(cls, config: HubConfig, options: StoreOptions, reader: Reader) -> LedgerAlone:
         """On a reader of a process's own."""
         return cls(config, _Store(options), _Ledger(reader))
 
     def run(self, name: str, credential: Credential, params: msgspec.Struct) -> object:
         """Carry a read out; it waits for nothing, so it is over at once."""
-        work = READS[name][1](cast("Hub", self), credential, params)
+        work = READS[name][1](cast("RunningHub", self), credential, params)
         try:
             work.send(None)
         except StopIteration as done:

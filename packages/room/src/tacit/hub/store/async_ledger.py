@@ -22,7 +22,7 @@ from tacit.hub.store.wakefulness import AWAKE_SECONDS, GLANCE_SECONDS, Wakefulne
 from tacit.ledger.commands import (
     HUB,
     Append,
-    Appended,
+    AppendedTogether,
     AppendTogether,
     Awaken,
     Committed,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 
     from tacit.hub.bounds.quotas import Quotas
-    from tacit.hub.bounds.turns import Turns
+    from tacit.hub.bounds.turns import ReadTurns
     from tacit.hub.live import Live
-    from tacit.hub.store.command_lines import Waiting
+    from tacit.hub.store.command_lines import QueuedCommand
     from tacit.hub.telemetry.metrics import Metrics
     from tacit.ledger.commands import BlobShare, Command, GroupCommand, HubRecord, Outcome, Recorded, Success
     from tacit.ledger.io.reader import Reader
@@ -64,7 +64,7 @@ def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
     match outcome:
         case Duplicate():
             return (outcome,)
-        case Appended(outcomes) | Decided(_, outcomes):
+        case AppendedTogether(outcomes) | Decided(_, outcomes):
             return outcomes
         case _:
             return ()
@@ -73,7 +73,7 @@ def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
 class AsyncLedger:
     """One store on one loop."""
 
-    def __init__(self, store: Store, live: Live, metrics: Metrics, turns: Turns) -> None:
+    def __init__(self, store: Store, live: Live, metrics: Metrics, turns: ReadTurns) -> None:
         self.turns = turns
         self.lines = CommandLines()
         self.quotas: Quotas | None = None
@@ -267,7 +267,7 @@ class AsyncLedger:
                 self._over(waiting, fault)
                 self._answered(1)
 
-    def _over(self, waiting: Waiting, outcome: Outcome) -> None:
+    def _over(self, waiting: QueuedCommand, outcome: Outcome) -> None:
         self.lines.over(waiting)
         waiting.done(outcome)
 
@@ -293,7 +293,7 @@ class AsyncLedger:
         self, submissions: Sequence[Submission], share: BlobShare | None = None
     ) -> tuple[Committed | Duplicate, ...]:
         """Append several, all or none, with the blobs that come along."""
-        return cast("Appended", await self._wait(AppendTogether(tuple(submissions), share))).outcomes
+        return cast("AppendedTogether", await self._wait(AppendTogether(tuple(submissions), share))).outcomes
 
     async def decide(self, command: GroupCommand) -> Decided:
         """Decide something against the group as it stands, and append what follows, in one step."""

@@ -34,7 +34,7 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 """How large they may be together."""
 
 
-class Waiting(NamedTuple):
+class QueuedCommand(NamedTuple):
     """A command in its line, and who gets its outcome."""
 
     owner: str
@@ -91,7 +91,7 @@ class CommandLines:
 
     def __init__(self, *, bounded: bool = True) -> None:
         """Nobody waits in lines without bounds: of several writers one may be out of reach, others not."""
-        self._turns: FairTurns[Waiting] = FairTurns(
+        self._turns: FairTurns[QueuedCommand] = FairTurns(
             AT_THE_WRITER if bounded else ANY,
             OF_ONE_MEMBER if bounded else ANY,
             MOST_WAITING,
@@ -106,7 +106,7 @@ class CommandLines:
 
     def ask(self, command: Command, done: Done) -> None:
         """Stand in line; refuses a member's command when too many of its own wait already."""
-        waiting = Waiting(owner_of(command), command, done, size_of(command))
+        waiting = QueuedCommand(owner_of(command), command, done, size_of(command))
         held = self._bytes.get(waiting.owner, 0) + waiting.size
         is_full = waiting.owner != HOUSE and held > max(MOST_BYTES, waiting.size)
         if is_full or not self._turns.ask(waiting.owner, waiting):
@@ -117,11 +117,11 @@ class CommandLines:
             )
         self._bytes[waiting.owner] = held
 
-    def next(self) -> Iterator[Waiting]:
+    def next(self) -> Iterator[QueuedCommand]:
         """The commands whose turn has come."""
         return self._turns.next()
 
-    def over(self, waiting: Waiting) -> None:
+    def over(self, waiting: QueuedCommand) -> None:
         """A command has its outcome."""
         self._turns.done(waiting.owner, heavy=waiting.is_heavy)
         left = self._bytes.pop(waiting.owner, 0) - waiting.size

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.base.stream_plan import StreamPlan
     from tacit.hub.config import HubConfig
-    from tacit.ledger.io.store import Options
+    from tacit.ledger.io.store import StoreOptions
 
 T = TypeVar("T", bound="WriterLink")
 
@@ -35,7 +35,7 @@ class OpenLedger(NamedTuple):
     process: WriterLink | None = None
 
 
-def open_ledger(config: HubConfig, options: Options) -> OpenLedger:
+def open_ledger(config: HubConfig, options: StoreOptions) -> OpenLedger:
     """The ledger of a hub, as its config says."""
     if config.stream is None and config.writer == "process":
         links: list[WriterLink] = []
@@ -63,7 +63,7 @@ def _kept(links: list[T], made: Callable[[Store], T]) -> Callable[[Store], T]:
     return elsewhere
 
 
-def _opened_beside(plan: StreamPlan, folder: Path, options: Options) -> OpenLedger:
+def _opened_beside(plan: StreamPlan, folder: Path, options: StoreOptions) -> OpenLedger:
     """The store of a hub whose node stands in a process of its own."""
     blobs = blobs_of(plan)
     options = replace(options, blobs=blobs.folder, keeps_torn=False)

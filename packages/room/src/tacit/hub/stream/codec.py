@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from tacit.base.stream_plan import StreamPlan
-from tacit.hub.writer.codec import Failure, Opening, SentCommand, SentOutcome, framed
+from tacit.hub.writer.codec import SentCommand, SentOutcome, WriterFailure, WriterOpening, framed
 from tacit.ledger.commands import Committed
 from tacit.ledger.standing import StreamStanding
 
 if TYPE_CHECKING:
-    from tacit.ledger.io.store import Options
+    from tacit.ledger.io.store import StoreOptions
 
 
 class StreamOpening(msgspec.Struct, frozen=True, array_like=True):
     """The first frame: the file, the settings, the way to the stream, the open file of the folder's lock."""
 
-    ledger: Opening
+    ledger: WriterOpening
     servers: tuple[str, ...]
     stream: str
     replicas: int
@@ -36,9 +36,11 @@ class StreamOpening(msgspec.Struct, frozen=True, array_like=True):
     """May the file be made anew? Not while the hub reads it."""
 
     @classmethod
-    def of(cls, path: str, options: Options, plan: StreamPlan, lock: int, *, anew: bool) -> StreamOpening:
+    def of(
+        cls, path: str, options: StoreOptions, plan: StreamPlan, lock: int, *, anew: bool
+    ) -> StreamOpening:
         """The opening for a plan, at this moment."""
-        ledger = Opening.of(path, options.settings, options.wal_hard_pages, options.clock)
+        ledger = WriterOpening.of(path, options.settings, options.wal_hard_pages, options.clock)
         credentials, ca = (str(one) if one is not None else None for one in (plan.credentials, plan.ca))
         return cls(
             ledger,
@@ -62,7 +64,7 @@ class StreamOpening(msgspec.Struct, frozen=True, array_like=True):
 # -- from the hub
 
 
-class Commands(msgspec.Struct, frozen=True, array_like=True, tag="do"):
+class CommandBatch(msgspec.Struct, frozen=True, array_like=True, tag="do"):
     """Commands, whose outcomes come in their order."""
 
     commands: list[SentCommand]
@@ -131,7 +133,7 @@ class Ready(msgspec.Struct, frozen=True, array_like=True, tag="ready"):
 class NotReady(msgspec.Struct, frozen=True, array_like=True, tag="not ready"):
     """It could not be opened."""
 
-    failure: Failure
+    failure: WriterFailure
 
 
 class Outcomes(msgspec.Struct, frozen=True, array_like=True, tag="outcomes"):
@@ -161,7 +163,7 @@ class Reached(msgspec.Struct, frozen=True, array_like=True, tag="reached"):
     asleep: int
 
 
-class Heard(msgspec.Struct, frozen=True, array_like=True, tag="heard"):
+class NodeHeard(msgspec.Struct, frozen=True, array_like=True, tag="heard"):
     """What another node says."""
 
     payload: bytes
@@ -195,31 +197,33 @@ class WhereFound(msgspec.Struct, frozen=True, array_like=True, tag="found"):
     where: dict[str, str | None]
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True, tag="answer"):
+class StreamAnswer(msgspec.Struct, frozen=True, array_like=True, tag="answer"):
     """What was asked under a number is done."""
 
     number: int
-    standing: StreamStanding | Failure | None = None
+    standing: StreamStanding | WriterFailure | None = None
 
 
 class WriterLives(msgspec.Struct, frozen=True, array_like=True, tag="writer lives"):
     """The answer to `HubLives`."""
 
 
-FromHub: TypeAlias = LeaveTalk | Commands | Say | SayToAll | Find | GiveUp | AskStanding | Hurry | HubLives
+FromHub: TypeAlias = (
+    LeaveTalk | CommandBatch | Say | SayToAll | Find | GiveUp | AskStanding | Hurry | HubLives
+)
 FromWriter: TypeAlias = (
     Ready
     | NotReady
     | Outcomes
     | MissedEvents
     | Reached
-    | Heard
+    | NodeHeard
     | Unheard
     | GroupsChanged
     | GroupsFree
     | ClockSet
     | WhereFound
-    | Answer
+    | StreamAnswer
     | WriterLives
 )
 _encode: Final = msgspec.msgpack.Encoder().encode

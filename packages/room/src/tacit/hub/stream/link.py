@@ -33,32 +33,32 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from tacit.base.errors import Unavailable
 from tacit.base.io.time_service import even_time
 from tacit.hub.stream.codec import (
-    Answer,
     AskStanding,
     ClockSet,
-    Commands,
+    CommandBatch,
     Find,
     GiveUp,
     GroupsChanged,
     GroupsFree,
-    Heard,
     HubLives,
     Hurry,
     LeaveTalk,
     MissedEvents,
+    NodeHeard,
     NotReady,
     Outcomes,
     Reached,
     Ready,
     Say,
     SayToAll,
+    StreamAnswer,
     StreamOpening,
     Unheard,
     WhereFound,
     decode_from_writer,
     encode,
 )
-from tacit.hub.writer.codec import Failure, frames, heard, sent
+from tacit.hub.writer.codec import WriterFailure, frames, heard, sent
 from tacit.hub.writer.link import READ_BYTES, WriterLink
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class StreamLink(WriterLink):
         self._missed = missed
 
     def _frame(self, commands: list[Command]) -> bytes:
-        return encode(Commands(sent(commands)))
+        return encode(CommandBatch(sent(commands)))
 
     def _say(self, word: FromHub) -> None:
         """In the order in which things were said and submitted."""
@@ -197,7 +197,7 @@ class StreamLink(WriterLink):
             case Reached(reached, wrote, asleep):
                 self._reach, self._wrote, self._asleep = reached, wrote, asleep
                 self._on_reached(reached)
-            case Heard(payload):
+            case NodeHeard(payload):
                 self._on_heard(payload)
             case Unheard(number):
                 self._on_unheard(number)
@@ -206,7 +206,7 @@ class StreamLink(WriterLink):
             case WhereFound(number, where):
                 _groups, found = self._seeking.pop(number)
                 found(where)
-            case Answer(number, standing):
+            case StreamAnswer(number, standing):
                 self._answered(number, standing)
             case Ready():
                 self._ready, self._is_ready = word, True
@@ -232,11 +232,11 @@ class StreamLink(WriterLink):
     def _began_again(self) -> None:
         """Not before it has caught up with the stream: it says when it is ready."""
 
-    def _answered(self, number: int, found: StreamStanding | Failure | None) -> None:
+    def _answered(self, number: int, found: StreamStanding | WriterFailure | None) -> None:
         waiting = self._asked.pop(number, None)
         if waiting is None:
             return
-        if isinstance(found, Failure):
+        if isinstance(found, WriterFailure):
             waiting.set_exception(found.error())
         else:
             waiting.set_result(found)

@@ -26,25 +26,25 @@ from tacit.hub.nodes.transport import Among
 from tacit.hub.store.inherited_socket import serve_inherited
 from tacit.hub.stream.access import served
 from tacit.hub.stream.codec import (
-    Answer,
     AskStanding,
     ClockSet,
-    Commands,
+    CommandBatch,
     Find,
     GiveUp,
     GroupsChanged,
     GroupsFree,
-    Heard,
     HubLives,
     Hurry,
     LeaveTalk,
     MissedEvents,
+    NodeHeard,
     NotReady,
     Outcomes,
     Reached,
     Ready,
     Say,
     SayToAll,
+    StreamAnswer,
     Unheard,
     WhereFound,
     WriterLives,
@@ -52,8 +52,8 @@ from tacit.hub.stream.codec import (
     decode_opening,
     encode,
 )
-from tacit.hub.writer.codec import Failure, frames, received, told
-from tacit.ledger.io.store import Options
+from tacit.hub.writer.codec import WriterFailure, frames, received, told
+from tacit.ledger.io.store import StoreOptions
 
 if TYPE_CHECKING:
     import socket
@@ -175,7 +175,9 @@ class StreamWriter:
         node.watch(lambda groups, held: hub.tell(GroupsChanged(groups, held)), lambda: hub.tell(GroupsFree()))
         hub.tell(GroupsChanged(node.groups, held=True))
         node.open(
-            lambda payload: hub.tell(Heard(payload)), lambda number: hub.tell(Unheard(number)), self._reached
+            lambda payload: hub.tell(NodeHeard(payload)),
+            lambda number: hub.tell(Unheard(number)),
+            self._reached,
         )
         self._store.start(self._deliver)
         hub.rest = partial(node.until_idle, GULP)
@@ -204,7 +206,7 @@ class StreamWriter:
         """Do what the hub says."""
         node = self._node
         match said:
-            case Commands(commands):
+            case CommandBatch(commands):
                 node.submit_all(received(commands), _answered_in_order)
             case Say(address, payload, number):
                 node.say(address, payload, number)
@@ -226,10 +228,10 @@ class StreamWriter:
 
     def _answer(self, number: int, ask: Callable[[], StreamStanding | None]) -> None:
         try:
-            found: StreamStanding | Failure | None = ask()
+            found: StreamStanding | WriterFailure | None = ask()
         except TacitError as error:
             found = _failure(error)
-        self._hub.tell(Answer(number, found))
+        self._hub.tell(StreamAnswer(number, found))
 
     def close(self) -> None:
         """Write what was taken, give the groups back, let go of everything."""
@@ -247,16 +249,16 @@ def _unknown() -> None:
     """How the stream stands cannot be asked."""
 
 
-def _failure(error: TacitError) -> Failure:
+def _failure(error: TacitError) -> WriterFailure:
     known = isinstance(error, (Refused, Unavailable, Corrupt))
-    return Failure.of(error if known else Unavailable(str(error)))
+    return WriterFailure.of(error if known else Unavailable(str(error)))
 
 
 def opened(opening: StreamOpening) -> tuple[Store, ServedNode]:
     """The ledger as the opening says; blocks until all of the stream is applied."""
     path, ledger = Path(opening.ledger.path), opening.ledger
     lock = InheritedLock(opening.lock)
-    options = Options(settings=ledger.settings, clock=ledger.clock, wal_hard_pages=ledger.wal_hard_pages)
+    options = StoreOptions(settings=ledger.settings, clock=ledger.clock, wal_hard_pages=ledger.wal_hard_pages)
     options = replace(options, lock=lock, readers=1)
     stream = served(opening.plan, path.parent, options.entropy, lock=lock)
     return stream.open(path.parent, options, AttentionEngine, anew=opening.anew)

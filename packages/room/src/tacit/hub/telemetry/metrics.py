@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.base.io.time_service import TimeService
     from tacit.base.ports import Clock
     from tacit.hub.bounds.quotas import Quotas
-    from tacit.hub.bounds.turns import Turns
+    from tacit.hub.bounds.turns import ReadTurns
     from tacit.ledger.io.erasure import PendingErasures
     from tacit.ledger.io.store import Store
     from tacit.ledger.standing import StreamStanding
@@ -136,7 +136,7 @@ class Metrics:
         jumps = Gauge("tacit_clock_jumps", "How often the machine's clock was set", registry=self._registry)
         jumps.set_function(lambda: clock.jumps)
 
-    def watch_turns(self, *every: Turns) -> None:
+    def watch_turns(self, *every: ReadTurns) -> None:
         """Tell of reads: how many wait for a place, how many were stopped."""
         waiting = Gauge("tacit_reads_waiting", "Reads that wait for their turn", registry=self._registry)
         waiting.set_function(lambda: sum(one.waiting for one in every))

@@ -17,10 +17,10 @@ from tacit.base.io.time_service import TimeService, even_time
 from tacit.base.moment import Moment
 from tacit.base.ports import Clock  # noqa: TC001 - a property's type
 from tacit.base.steady_time import Reckoning
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import (
     Append,
-    Appended,
+    AppendedTogether,
     AppendTogether,
     BlobShare,
     Command,
@@ -67,7 +67,7 @@ class _Together(msgspec.Struct, frozen=True, array_like=True, tag="together"):
     share: BlobShare | None = None
 
 
-class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
+class WriterFailure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
     """An error of one of the three kinds that an outcome may be."""
 
     kind: str
@@ -77,7 +77,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
     hint: str = ""
 
     @classmethod
-    def of(cls, error: Refused | Unavailable | Corrupt) -> Failure:
+    def of(cls, error: Refused | Unavailable | Corrupt) -> WriterFailure:
         """An error as it travels."""
         match error:
             case Refused():
@@ -109,7 +109,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
                 return Unavailable(self.message, unknown="unknown" in self.details)
 
 
-class Opening(msgspec.Struct, frozen=True, array_like=True):
+class WriterOpening(msgspec.Struct, frozen=True, array_like=True):
     """The first frame: which file, and by which settings."""
 
     path: str
@@ -129,13 +129,13 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
         return TimeService(known=Reckoning(Moment(at), Moment(wall), steady))
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> AdmissionSettings:
         """The rules' settings."""
         kinds = frozenset(self.notice_kinds) if self.notice_kinds is not None else None
-        return Settings(Moment(self.idempotency_window), frozenset(self.profiles), kinds)
+        return AdmissionSettings(Moment(self.idempotency_window), frozenset(self.profiles), kinds)
 
     @classmethod
-    def of(cls, path: str, settings: Settings, wal_hard_pages: int, clock: Clock) -> Opening:
+    def of(cls, path: str, settings: AdmissionSettings, wal_hard_pages: int, clock: Clock) -> WriterOpening:
         """The opening for a file under these settings, at this moment."""
         kinds = tuple(sorted(settings.notice_kinds)) if settings.notice_kinds is not None else None
         profiles = tuple(sorted(settings.profiles))
@@ -147,7 +147,7 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
 
 SentCommand: TypeAlias = _Append | _Together | HubRecord | AttentionCommand
 """A command as it travels."""
-SentOutcome: TypeAlias = Committed | Duplicate | Appended | Decided | Recorded | Failure
+SentOutcome: TypeAlias = Committed | Duplicate | AppendedTogether | Decided | Recorded | WriterFailure
 """An outcome as it travels."""
 
 
@@ -157,7 +157,7 @@ class _Reply(msgspec.Struct, frozen=True, array_like=True):
     log_pages: int
 
 
-class Reply(NamedTuple):
+class CommitReply(NamedTuple):
     """The outcomes of one commit, and how the writer is."""
 
     outcomes: list[Outcome]
@@ -170,7 +170,7 @@ _read_data: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _encode: Final = msgspec.msgpack.Encoder().encode
 _commands: Final = msgspec.msgpack.Decoder(list[SentCommand])
 _reply: Final = msgspec.msgpack.Decoder(_Reply)
-_opening: Final = msgspec.msgpack.Decoder(Opening)
+_opening: Final = msgspec.msgpack.Decoder(WriterOpening)
 
 
 def framed(body: bytes) -> bytes:
@@ -192,12 +192,12 @@ def frames(buffer: bytearray) -> list[bytes]:
     return found
 
 
-def encode_opening(opening: Opening) -> bytes:
+def encode_opening(opening: WriterOpening) -> bytes:
     """The first frame of a connection."""
     return framed(_encode(opening))
 
 
-def decode_opening(body: bytes) -> Opening:
+def decode_opening(body: bytes) -> WriterOpening:
     """The first frame, read."""
     return _opening.decode(body)
 
@@ -245,13 +245,13 @@ def encode_reply(outcomes: list[Outcome], failures: int, log_pages: int) -> byte
 
 def told(outcomes: Sequence[Outcome]) -> list[SentOutcome]:
     """Outcomes as they travel."""
-    return [Failure.of(one) if isinstance(one, _FAILURES) else one for one in outcomes]
+    return [WriterFailure.of(one) if isinstance(one, _FAILURES) else one for one in outcomes]
 
 
-def decode_reply(body: bytes) -> Reply:
+def decode_reply(body: bytes) -> CommitReply:
     """The outcomes of a frame."""
     reply = _reply.decode(body)
-    return Reply(heard(reply.outcomes), reply.failures, reply.log_pages)
+    return CommitReply(heard(reply.outcomes), reply.failures, reply.log_pages)
 
 
 def heard(outcomes: Sequence[SentOutcome]) -> list[Outcome]:
@@ -263,10 +263,10 @@ def _heard(outcome: SentOutcome) -> Outcome:
     if isinstance(outcome, Committed):
         return _typed(outcome)
     match outcome:
-        case Failure():
+        case WriterFailure():
             return outcome.error()
-        case Appended(outcomes):
-            return Appended(tuple(_each(one) for one in outcomes))
+        case AppendedTogether(outcomes):
+            return AppendedTogether(tuple(_each(one) for one in outcomes))
         case Decided(answer, outcomes):
             found = msgspec.convert(answer, Answer) if answer is not None else None
             return Decided(found, tuple(_each(one) for one in outcomes))

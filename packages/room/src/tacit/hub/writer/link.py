@@ -21,7 +21,7 @@ import msgspec
 from tacit.base.backoff import Backoff
 from tacit.base.errors import Unavailable
 from tacit.base.io.own_program import own_program
-from tacit.hub.writer.codec import Opening, decode_reply, encode_commands, encode_opening, frames
+from tacit.hub.writer.codec import WriterOpening, decode_reply, encode_commands, encode_opening, frames
 from tacit.ledger.io.writer_thread import deliver_here
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ class WriterLink:
     def _opening(self) -> bytes:
         """What the process is told first."""
         options = self._options
-        return encode_opening(Opening.of(self._path, options.settings, options.wal_hard_pages, options.clock))
+        return encode_opening(
+            WriterOpening.of(self._path, options.settings, options.wal_hard_pages, options.clock)
+        )
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.io.engine import AttentionEngine
 from tacit.hub.store.inherited_socket import serve_inherited
 from tacit.hub.writer.codec import decode_commands, decode_opening, encode_reply, frames
-from tacit.ledger.io.store import OpenWriter, Options
+from tacit.ledger.io.store import OpenWriter, StoreOptions
 
 if TYPE_CHECKING:
     from tacit.ledger.commands import Command
@@ -75,7 +75,9 @@ def serve(connection: socket.socket) -> None:
     if first is None:
         return
     opening = decode_opening(first)
-    options = Options(settings=opening.settings, clock=opening.clock, wal_hard_pages=opening.wal_hard_pages)
+    options = StoreOptions(
+        settings=opening.settings, clock=opening.clock, wal_hard_pages=opening.wal_hard_pages
+    )
     opened = OpenWriter(Path(opening.path), options, AttentionEngine)
     opened.start()
     try:

@@ -20,7 +20,7 @@ from tacit.seal.primitives import CannotOpen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.a2acp.post.io.inbox import Inbox
+    from tacit.a2acp.post.io.inbox import PacketInbox
     from tacit.a2acp.post.io.store import AgentStore
 
 AT_ONCE: Final = 40
@@ -31,7 +31,7 @@ _STEP: Final = 16
 class Comparisons:
     """One agent's comparisons; `wake` is told when there is something to send."""
 
-    def __init__(self, store: AgentStore, inbox: Inbox, wake: Callable[[], None]) -> None:
+    def __init__(self, store: AgentStore, inbox: PacketInbox, wake: Callable[[], None]) -> None:
         self._store = store
         self._inbox = inbox
         self._wake = wake

@@ -46,7 +46,7 @@ _NOT_FEDERATED: Final = 403
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1"})
 
 
-class _Answer(NamedTuple):
+class _RelayAnswer(NamedTuple):
     """What a relay answered."""
 
     status: int
@@ -86,7 +86,7 @@ class Directory:
             status, raw, _ = await self._ask("POST", url, request(theirs))
         return status, raw
 
-    async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> _Answer:
+    async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> _RelayAnswer:
         try:
             # Nobody's relay sends us on: it could have us ask whatever only this device can reach.
             async with self._http.request(
@@ -97,7 +97,7 @@ class Directory:
                     answer += part
                     if len(answer) > _MOST_BYTES:
                         raise PeerFault("the relay's answer is too long")
-                return _Answer(response.status, bytes(answer), response.headers)
+                return _RelayAnswer(response.status, bytes(answer), response.headers)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unavailable(f"the relay does not answer: {type(error).__name__}") from None
 

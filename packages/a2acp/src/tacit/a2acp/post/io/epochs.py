@@ -67,7 +67,7 @@ def _retire(store: AgentStore, now: Moment) -> None:
     store.run("UPDATE prekeys SET replaced_at=? WHERE replaced_at IS NULL", int(now))
 
 
-def agree(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> None:
+def agree(store: AgentStore, welcome: frames.AuthOkFrame, now: Moment) -> None:
     """Compare with what the relay holds, after a login: whatever does not fit there is replaced whole.
 
     `PeerFault` for an epoch that lies ahead of all clocks: following it, this device would be refused by

@@ -24,7 +24,7 @@ from tacit.a2acp.post.io.repairs import Repairs
 from tacit.a2acp.post.io.store import OWN_FAULTS
 from tacit.a2acp.post.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.a2acp.post.io.unverified import Unverified
-from tacit.a2acp.post.reception import FAULTS, Drop, Dropped, Heard
+from tacit.a2acp.post.reception import FAULTS, Drop, Dropped, ReceivedReceipt
 from tacit.a2acp.post.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment, earlier
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.post.io.outbox import Outbox
     from tacit.a2acp.post.io.store import AgentStore, Contact
-    from tacit.a2acp.post.reception import Taken
+    from tacit.a2acp.post.reception import ReceivedPacket
     from tacit.base.moment import ConfirmedTime
     from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity
@@ -118,7 +118,7 @@ class _StoredKnowledge:
         return self._store.formers()
 
 
-class Inbox:
+class PacketInbox:
     """The way in of one agent."""
 
     def __init__(self, store: AgentStore, outbox: Outbox, entropy: Entropy) -> None:
@@ -199,13 +199,13 @@ class Inbox:
             if isinstance(found, Dropped):
                 self._count(found, now)
                 return found.why
-            if isinstance(found, Heard):
+            if isinstance(found, ReceivedReceipt):
                 self._hear(found, now)
                 return None
             self._write_down(found, now)
             return None
 
-    def _hear(self, found: Heard, now: Moment) -> None:
+    def _hear(self, found: ReceivedReceipt, now: Moment) -> None:
         sender = found.envelope.sender
         if self.repairs.hear(sender, found.receipt, now):
             self._store.run(
@@ -235,7 +235,7 @@ class Inbox:
         if after.flagged and not contact.reputation.flagged:
             store.note(f"{dropped.sender} keeps sending malformed packets; you may block it", now)
 
-    def _write_down(self, found: Taken, now: Moment) -> None:
+    def _write_down(self, found: ReceivedPacket, now: Moment) -> None:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
             store.set_sessions(sender, session.tended(found.opened.sessions, now, self.clock.confirmed()))
@@ -420,8 +420,8 @@ class Inbox:
         with self._store.transaction():
             self._store.know(peer)
             contact = self._store.contact(peer)
-            known = contact.reputation if contact else reputation.Reputation()
-            changed = reputation.Reputation(known.score, known.faults, known.flagged, blocked)
+            known = contact.reputation if contact else reputation.SenderReputation()
+            changed = reputation.SenderReputation(known.score, known.faults, known.flagged, blocked)
             self._store.set_reputation(peer, changed)
             if not blocked:
                 purging.called_off(self._store, peer)

@@ -16,7 +16,7 @@ import msgspec
 
 from tacit.a2acp.post.io import epochs
 from tacit.a2acp.post.io.directory import Directory
-from tacit.a2acp.post.io.inbox import Inbox
+from tacit.a2acp.post.io.inbox import PacketInbox
 from tacit.a2acp.post.io.outbox import Outbox
 from tacit.a2acp.post.io.relay_connection import RelayConnection
 from tacit.a2acp.post.io.store import AgentStore, Myself
@@ -59,7 +59,7 @@ class Post:
         self.clock = time_of(clock)
         self.clock.remember_in(folder, self.store.newest)
         self.outbox = Outbox(self.store, self.clock, entropy)
-        self.inbox = Inbox(self.store, self.outbox, entropy)
+        self.inbox = PacketInbox(self.store, self.outbox, entropy)
         self._entropy = entropy
         self.trust = trust
 

@@ -33,7 +33,7 @@ def restock(
     held: int | None = None,
     *,
     confirmed: ConfirmedTime,
-) -> frames.Prekeys | None:
+) -> frames.PrekeysFrame | None:
     """The frame that fills the relay's stock, its private halves on disk first; None when nothing is due.
 
     `held` is the signed prekey that the relay has: an upload that got lost is made good.
@@ -62,7 +62,7 @@ def restock(
         for kind in (SIGNED, x3dh.LAST_RESORT, *([x3dh.ONE_TIME] if anew else [])) if renew else ():
             store.run("UPDATE prekeys SET replaced_at=? WHERE kind=? AND replaced_at IS NULL", int(now), kind)
         store.step()
-        return frames.Prekeys(
+        return frames.PrekeysFrame(
             signed=_make(store, me, entropy, SIGNED, int(now)) if renew else None,
             last_resort=_make(store, me, entropy, x3dh.LAST_RESORT, int(now)) if renew else None,
             one_time=[_make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(missing)],

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.a2acp.post.io.directory import Directory
-    from tacit.a2acp.post.io.inbox import Inbox
+    from tacit.a2acp.post.io.inbox import PacketInbox
     from tacit.a2acp.post.io.outbox import Outbox, UnsentPacket
     from tacit.a2acp.post.io.store import AgentStore
     from tacit.base.io.time_service import TimeService
@@ -61,7 +61,7 @@ _REPEAT_AFTER: Final = 3.0
 F = TypeVar("F")
 
 
-class Superseded(Refused):
+class ConnectionSuperseded(Refused):
     """Another device has taken over this address."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class RelayConnection:
         self,
         store: AgentStore,
         outbox: Outbox,
-        inbox: Inbox,
+        inbox: PacketInbox,
         directory: Directory,
         http: aiohttp.ClientSession,
         *,
@@ -135,7 +135,7 @@ class RelayConnection:
         self._comparisons = Comparisons(store, inbox, self._wake.set)
         self._rate = TokenBucket(_BURST, 0.0)
         # What was uploaded and not yet answered, and when it may be tried again.
-        self._upload: frames.Prekeys | None = None
+        self._upload: frames.PrekeysFrame | None = None
         self._upload_at = 0.0
         self._told_contacts: set[str] = set()
         self._kept = asyncio.Event()
@@ -156,7 +156,7 @@ class RelayConnection:
         self._wake.set()
 
     async def run(self) -> None:
-        """Stay connected until cancelled; ends by itself only with `Superseded` or `OtherDevice`."""
+        """Stay connected until cancelled; only `ConnectionSuperseded` or `OtherDevice` ends it otherwise."""
         moved: Refused | None = None
         while True:
             try:
@@ -167,8 +167,8 @@ class RelayConnection:
                 )
             except* LoginRefused:
                 _log.warning("the relay refused our login")
-            except* Superseded:
-                moved = Superseded()
+            except* ConnectionSuperseded:
+                moved = ConnectionSuperseded()
             except* OtherDevice:
                 moved = OtherDevice()
             self.connected.clear()
@@ -218,7 +218,7 @@ class RelayConnection:
 
     async def _login(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         me = self._store.me()
-        challenge = await self._expect(ws, frames.Challenge)
+        challenge = await self._expect(ws, frames.ChallengeFrame)
         domain = address.parse(me.address).domain
         if challenge.relay != domain:
             # Our signature would be good at that other relay; it gets none (A2ACP-017).
@@ -226,8 +226,8 @@ class RelayConnection:
         signed = frames.auth_bytes(relay=domain, address=me.address, challenge=challenge.challenge)
         proof, begins = b64(me.identity.sign(signed)), not epochs.is_published(self._store)
         epoch = epochs.epoch_of(self._store)
-        await self._say(ws, frames.Auth(me.address, challenge.challenge, proof, epoch, begins))
-        welcome = await self._expect(ws, frames.AuthOk)
+        await self._say(ws, frames.AuthFrame(me.address, challenge.challenge, proof, epoch, begins))
+        welcome = await self._expect(ws, frames.AuthOkFrame)
         if welcome.time is not None:
             self._clock.witness(Moment(welcome.time))
         rollback.compare(self._store, welcome, self._clock.now())
@@ -282,7 +282,9 @@ class RelayConnection:
         fresh = [contact for (contact,) in known if contact not in self._told_contacts]
         for start in range(0, len(fresh), _TAGS_TOGETHER):
             some = fresh[start : start + _TAGS_TOGETHER]
-            await self._say(ws, frames.Contacts([records.contact_tag(domain, contact) for contact in some]))
+            await self._say(
+                ws, frames.ContactsFrame([records.contact_tag(domain, contact) for contact in some])
+            )
             self._told_contacts.update(some)
             await asyncio.sleep(0)
 
@@ -292,10 +294,10 @@ class RelayConnection:
                 frame = frames.decode(message.data)
                 if isinstance(frame, kind):
                     return frame
-                if isinstance(frame, frames.Error) and frame.code == codes.OTHER_DEVICE:
+                if isinstance(frame, frames.ErrorFrame) and frame.code == codes.OTHER_DEVICE:
                     self._store.note(OtherDevice().message, self._clock.now())
                     raise OtherDevice
-                if isinstance(frame, frames.Error):
+                if isinstance(frame, frames.ErrorFrame):
                     raise LoginRefused(frame.code, "the relay did not accept the login")
                 if frame is not None:
                     break
@@ -351,14 +353,14 @@ class RelayConnection:
                 await ws.pong(message.data)
             else:
                 if message.type is WSMsgType.CLOSE and message.data == codes.CLOSE_SUPERSEDED:
-                    raise Superseded
+                    raise ConnectionSuperseded
                 raise PeerFault("the relay closed the connection")
 
     async def _hear(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Frame) -> None:
         match frame:
-            case frames.Packet():
+            case frames.PacketFrame():
                 await self._packet(ws, frame)
-            case frames.Accepted():
+            case frames.AcceptedFrame():
                 told = max((self._told_with(one) for one in frame.packet_ids), default=0)
                 answered = [one for one in frame.packet_ids if self._is_answered(one)]
                 self._outbox.accepted(answered, told)
@@ -366,20 +368,20 @@ class RelayConnection:
                     self._in_flight.pop(packet_id, None)
                 self._answered = asyncio.get_running_loop().time()
                 self._wake.set()
-            case frames.Error():
+            case frames.ErrorFrame():
                 self._error(frame)
-            case frames.QueueOverflow():
+            case frames.QueueOverflowFrame():
                 await self._overflow(ws, frame)
-            case frames.Superseded():
+            case frames.SupersededFrame():
                 self._store.note(
                     "this agent was started elsewhere; this device has stopped", self._clock.now()
                 )
-                raise Superseded
-            case frames.PrekeysOk():
+                raise ConnectionSuperseded
+            case frames.PrekeysOkFrame():
                 await self._prekeys_ok(ws, frame.one_time)
-            case frames.Notice(kind=frames.GUEST_ANSWERED):
+            case frames.NoticeFrame(kind=frames.GUEST_ANSWERED):
                 self.guest_news = True
-            case frames.Notice():
+            case frames.NoticeFrame():
                 said = f"the relay says: {frame.kind} {frame.at or ''}".strip()[:_LONGEST_NOTICE]
                 self._store.note(said, self._clock.now())
             case _:
@@ -399,10 +401,10 @@ class RelayConnection:
             self._copies.pop(packet_id, None)
         return answered is None or self._outbox.position(packet_id) in {answered, None}
 
-    async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Packet) -> None:
+    async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.PacketFrame) -> None:
         if self._inbox.admit(bytes(frame.envelope), frame.sig):
             await self._tell_steps(ws)
-            await self._say(ws, frames.Received([frame.delivery]))
+            await self._say(ws, frames.ReceivedFrame([frame.delivery]))
         self._kept.set()
 
     async def _fetch_keys(self) -> None:
@@ -435,7 +437,7 @@ class RelayConnection:
             self._inbox.judge(sender, asked=True)
         self._changed()
 
-    def _error(self, frame: frames.Error) -> None:
+    def _error(self, frame: frames.ErrorFrame) -> None:
         if frame.packet_id is not None:
             self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
@@ -449,7 +451,7 @@ class RelayConnection:
             self._outbox.refused(frame.packet_id, frame.code)
         self._wake.set()
 
-    def _hold(self, frame: frames.Error) -> None:
+    def _hold(self, frame: frames.ErrorFrame) -> None:
         """Wait as long as the relay says: with all packets, or with those for a recipient too many.
 
         The limit on packets counts by the minute and never asks for more than one; what asks for more is the
@@ -463,14 +465,14 @@ class RelayConnection:
         else:
             self._hold_until = now + wait
 
-    async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflow) -> None:
+    async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflowFrame) -> None:
         if frame.packet_id is not None:
             self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
             self._outbox.refused(frame.packet_id, "queue_overflow", overflow=True)
             return
         self._comparisons.ask_about(frame.queue_tag)
-        await self._say(ws, frames.Received([frame.delivery]))
+        await self._say(ws, frames.ReceivedFrame([frame.delivery]))
 
     # Outward.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.a2acp.post.io.outbox import Outbox
     from tacit.a2acp.post.io.store import AgentStore
     from tacit.a2acp.post.receipt import Receipt
-    from tacit.a2acp.post.reception import Signed
+    from tacit.a2acp.post.reception import SignedEnvelope
     from tacit.base.moment import ConfirmedTime
 
 _A_PAGE: Final = 200
@@ -66,7 +66,7 @@ class Repairs:
 
     # As recipient.
 
-    def drop(self, sender: str, signed: Signed, why: Drop, now: Moment) -> None:
+    def drop(self, sender: str, signed: SignedEnvelope, why: Drop, now: Moment) -> None:
         """Remember an envelope that ends here; ask for it again when it was only not to be opened."""
         store = self._store
         state = "failed" if why in ASKED_AGAIN else "fault"
@@ -141,7 +141,7 @@ class Repairs:
                 receipt.REMEMBERED_OF_STRANGERS, counted,
             )  # fmt: skip
 
-    def taken(self, sender: str, signed: Signed, packet_type: str, now: Moment) -> None:
+    def taken(self, sender: str, signed: SignedEnvelope, packet_type: str, now: Moment) -> None:
         """A packet has opened: if it had failed before, its sender and our owner are told."""
         store = self._store
         mended = store.run(

@@ -50,13 +50,13 @@ def _signed_bytes(owner: str, steps: int) -> bytes:
     return frames.steps_bytes(relay=address.parse(owner).domain, address=owner, steps=steps)
 
 
-def statement(store: AgentStore) -> frames.Steps:
+def statement(store: AgentStore) -> frames.StepsFrame:
     """How far this folder has come, signed."""
     me, steps = store.me(), store.steps()
-    return frames.Steps(steps, b64(me.identity.sign(_signed_bytes(me.address, steps))))
+    return frames.StepsFrame(steps, b64(me.identity.sign(_signed_bytes(me.address, steps))))
 
 
-def compare(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> bool:
+def compare(store: AgentStore, welcome: frames.AuthOkFrame, now: Moment) -> bool:
     """Whether the relay has seen this agent further than this folder is; then the folder has begun anew."""
     seen = welcome.steps or 0
     with store.transaction():
@@ -87,7 +87,7 @@ def told(store: AgentStore, steps: int) -> None:
     store.choose(_TOLD, f"{b64(store.me().identity.signing_public)} {steps}")
 
 
-def relay_is_behind(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> bool:
+def relay_is_behind(store: AgentStore, welcome: frames.AuthOkFrame, now: Moment) -> bool:
     """Whether the relay knows less of us than it did, inside a transaction of the caller's.
 
     Said once for each time, and once an hour at most: a relay that pretends must not make us send for ever.

@@ -22,7 +22,7 @@ import apsw
 
 from tacit.a2acp.post.io.schema import FILE, SCHEMA
 from tacit.a2acp.post.io.secret_columns import SecretColumns
-from tacit.a2acp.post.reputation import Reputation
+from tacit.a2acp.post.reputation import SenderReputation
 from tacit.a2acp.post.settings import CHOICES
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
@@ -64,7 +64,7 @@ class Contact:
     versions: tuple[str, ...]
     features: frozenset[str]
     welcome: bool
-    reputation: Reputation
+    reputation: SenderReputation
     fresh_session: bool
 
 
@@ -269,7 +269,7 @@ class AgentStore:
             versions=tuple(row[8].split()),
             features=frozenset(row[9].split()),
             welcome=bool(row[10]),
-            reputation=Reputation(row[11], faults, bool(row[13]), bool(row[14])),
+            reputation=SenderReputation(row[11], faults, bool(row[13]), bool(row[14])),
             fresh_session=bool(row[15]),
         )
 
@@ -307,7 +307,7 @@ class AgentStore:
             address,
         )
 
-    def set_reputation(self, address: str, reputation: Reputation) -> None:
+    def set_reputation(self, address: str, reputation: SenderReputation) -> None:
         """Keep a sender's record."""
         self.run(
             "UPDATE contacts SET score=?, faults=?, flagged=?, blocked=? WHERE address=?",

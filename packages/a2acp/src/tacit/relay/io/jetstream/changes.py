@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import apsw
 
 from tacit.base.errors import Corrupt
-from tacit.relay.followed import Followed, RemovedElsewhere, StoredElsewhere
+from tacit.relay.followed import BatchNews, RemovedElsewhere, StoredElsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,9 +90,9 @@ def apply(file: apsw.Connection, changes: bytes) -> None:
         ) from None
 
 
-def news(file: apsw.Connection, changes: bytes, node: str) -> Followed:
+def news(file: apsw.Connection, changes: bytes, node: str) -> BatchNews:
     """What a node acts upon; `file` is as it was before the changes."""
-    followed = Followed()
+    followed = BatchNews()
     for change in rows(changes):
         if change.table == "present":
             if change.new[1] != node:
@@ -102,7 +102,7 @@ def news(file: apsw.Connection, changes: bytes, node: str) -> Followed:
     return followed
 
 
-def _queue(followed: Followed, file: apsw.Connection, change: RowChange) -> None:
+def _queue(followed: BatchNews, file: apsw.Connection, change: RowChange) -> None:
     if change.op == "INSERT":
         position, recipient, sender, _, tag, size, _, envelope, sig, *_ = change.new
         followed.stored.append(StoredElsewhere(recipient, position, sender, tag, size, envelope, sig))
@@ -114,46 +114,46 @@ def _queue(followed: Followed, file: apsw.Connection, change: RowChange) -> None
         followed.removed.append(RemovedElsewhere(*cast("tuple[int, int, str, str, int]", row)))
 
 
-def _outgoing(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _outgoing(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     if change.op == "INSERT":
         followed.domains.add(cast("str", change.new[1]))
 
 
-def _notices(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _notices(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     if change.op == "INSERT":
         number, account, frame = change.new
         followed.notices.append((account, number, frame))
 
 
-def _agents(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _agents(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     followed.agents.add(change.key)
 
 
-def _written(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _written(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     if change.op != "DELETE":
         account, whom = (change.new if change.op == "INSERT" else change.old)[:2]
         followed.written.append((account, whom))
 
 
-def _prekeys(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _prekeys(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     if change.op == "DELETE":
         followed.prekeys.add(change.key)
 
 
-def _guest_answers(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _guest_answers(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     if change.op == "INSERT":
         followed.answered.add(change.key)
 
 
-def _operator(followed: Followed, _file: apsw.Connection, _change: RowChange) -> None:
+def _operator(followed: BatchNews, _file: apsw.Connection, _change: RowChange) -> None:
     followed.operator = True
 
 
-def _standing(followed: Followed, _file: apsw.Connection, change: RowChange) -> None:
+def _standing(followed: BatchNews, _file: apsw.Connection, change: RowChange) -> None:
     followed.scores[change.key] = None if change.op == "DELETE" else cast("int", change.new[1])
 
 
-_NOTERS: Final[dict[str, Callable[[Followed, apsw.Connection, RowChange], None]]] = {
+_NOTERS: Final[dict[str, Callable[[BatchNews, apsw.Connection, RowChange], None]]] = {
     "queue": _queue,
     "outgoing": _outgoing,
     "notices": _notices,

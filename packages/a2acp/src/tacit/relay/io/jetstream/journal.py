@@ -17,7 +17,7 @@ import msgspec
 from tacit.base.errors import Corrupt, Unavailable, WrittenByNewer
 from tacit.base.io.jetstream.connection import GUARD
 from tacit.base.io.jetstream.safety import wanted_config
-from tacit.base.shipping import FENCE_SUFFIX, Found, NothingThere, Step, Tracking, again
+from tacit.base.shipping import FENCE_SUFFIX, BatchFound, NothingThere, ShippingStep, Tracking, again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,19 +112,21 @@ class RelayJournal:
     def _carry(self, batch: JournalBatch, tracking: Tracking) -> Tracking:
         return self.connection.wait(self.connection.see_through(tracking, partial(self._step, batch)))
 
-    async def _step(self, batch: JournalBatch, step: Step) -> Answer:
+    async def _step(self, batch: JournalBatch, step: ShippingStep) -> Answer:
         match step:
-            case Step.PUBLISH:
+            case ShippingStep.PUBLISH:
                 return await self._publish(batch, batch.batch_id, batch.payload)
-            case Step.FENCE:
+            case ShippingStep.FENCE:
                 return await self._publish(batch, batch.batch_id + FENCE_SUFFIX, b"")
-            case Step.LOOK:
+            case ShippingStep.LOOK:
                 try:
                     found = await self._found(seq=batch.guard + 1, next_by_subj=self._subject)
                 except Unavailable:
                     return NothingThere()
                 return (
-                    Found(found.seq, found.headers.get(BATCH_ID, "")) if found is not None else NothingThere()
+                    BatchFound(found.seq, found.headers.get(BATCH_ID, ""))
+                    if found is not None
+                    else NothingThere()
                 )
 
     async def _publish(self, batch: JournalBatch, batch_id: str, payload: bytes) -> Answer:

@@ -12,7 +12,7 @@ sequence that the batch was decided upon. Taken: the file is committed, with its
 Overtaken by another node: the transaction is rolled back, what the other wrote is applied, and all jobs are
 decided again. So every rule that holds inside a transaction of one relay's file (a one-time key is popped
 once, a code is used once, a name is given once) holds for all nodes together. The other nodes are told that
-the journal moved, apply the message, and act on its news (`Followed`): whoever is connected there is handed
+the journal moved, apply the message, and act on its news (`BatchNews`): whoever is connected there is handed
 its packet. Jobs, outcomes and news reach the loop in one order.
 
 *What lives outside of transactions* is the count of the mailboxes' room: each node's loop reserves by its own
@@ -47,7 +47,7 @@ from tacit.base.io import sqlite
 from tacit.base.shipping import Fate
 from tacit.relay.io.jetstream import changes
 from tacit.relay.io.jetstream.journal import JournalBatch
-from tacit.relay.io.store import Call, Overtaken, Put, RelayStore, settle
+from tacit.relay.io.store import Overtaken, Put, RelayStore, StoreWrite, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from tacit.base.io.jetstream.lease import Lease
     from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
-    from tacit.relay.followed import Followed
+    from tacit.relay.followed import BatchNews
     from tacit.relay.io.jetstream.journal import RelayJournal
     from tacit.relay.io.jetstream.kept_state import KeptState
 
@@ -87,7 +87,7 @@ _decode: Final = msgspec.msgpack.Decoder(tuple[int, bytes]).decode
 
 
 @dataclass(slots=True)
-class CatchUp(Call):
+class CatchUp(StoreWrite):
     """Read what others wrote: up to a sequence, or to the end."""
 
     upto: int | None = None
@@ -113,9 +113,9 @@ class StreamStore(RelayStore):
         self.applied, given = cast("tuple[int, int]", applied)
         self._position = max(self._position, given)
         self._unsettled: JournalBatch | None = None
-        self._follower: Callable[[Followed], None] | None = None
+        self._follower: Callable[[BatchNews], None] | None = None
         # What the loop is to hear, in the journal's order: news, and jobs with their outcomes.
-        self._done: list[Followed | tuple[Sequence[Put | Call], Sequence[object]]] = []
+        self._done: list[BatchNews | tuple[Sequence[Put | StoreWrite], Sequence[object]]] = []
         # Packets and bytes that others have stored for each mailbox, since this node follows: as the writer
         # has applied them, and as the loop has heard of them.
         self._applied_for: Counter[int] = Counter()
@@ -177,7 +177,7 @@ class StreamStore(RelayStore):
 
         self.write_then(note, then)
 
-    def follow(self, follower: Callable[[Followed], None]) -> None:
+    def follow(self, follower: Callable[[BatchNews], None]) -> None:
         """Hand over what other nodes write, from now on. Nothing may be on its way to the file yet."""
         self._follower = follower
         self.journal.hear_moved(self._moved)
@@ -218,7 +218,7 @@ class StreamStore(RelayStore):
 
     def write_now(self, run: Callable[[apsw.Connection], R]) -> R:
         """Write before the store is started, or without starting it."""
-        (outcome,) = self._commit([Call(run)])
+        (outcome,) = self._commit([StoreWrite(run)])
         self._done.clear()
         if isinstance(outcome, TacitError):
             raise outcome
@@ -258,12 +258,12 @@ class StreamStore(RelayStore):
     def _note(self, sequence: int) -> None:
         self._writer.execute("UPDATE stream_applied SET sequence=?, position=?", (sequence, self._position))
 
-    def _commit(self, jobs: Sequence[Put | Call]) -> Sequence[object]:
+    def _commit(self, jobs: Sequence[Put | StoreWrite]) -> Sequence[object]:
         for some in self._portions(jobs):
             self._settle_some(some)
         return [outcome for done in self._done if isinstance(done, tuple) for outcome in done[1]]
 
-    def _portions(self, jobs: Sequence[Put | Call]) -> Iterator[Sequence[Put | Call]]:
+    def _portions(self, jobs: Sequence[Put | StoreWrite]) -> Iterator[Sequence[Put | StoreWrite]]:
         """As many jobs at a time as one message can be expected to hold."""
         start, size = 0, 0
         for number, job in enumerate(jobs):
@@ -274,7 +274,7 @@ class StreamStore(RelayStore):
             size += needed
         yield jobs[start:]
 
-    def _settle_some(self, jobs: Sequence[Put | Call]) -> None:
+    def _settle_some(self, jobs: Sequence[Put | StoreWrite]) -> None:
         try:
             self._read_on(jobs)
             outcomes = self._decided(jobs)
@@ -289,7 +289,7 @@ class StreamStore(RelayStore):
         else:
             self._done.append((jobs, outcomes))
 
-    def _read_on(self, jobs: Sequence[Put | Call]) -> None:
+    def _read_on(self, jobs: Sequence[Put | StoreWrite]) -> None:
         """Settle what was left unknown, and read what a job waits for."""
         if self._unsettled is not None:
             if self.journal.settle(self._unsettled).fate is Fate.UNKNOWN:
@@ -301,7 +301,7 @@ class StreamStore(RelayStore):
         elif wanted and (upto := max(upto for upto in wanted if upto is not None)) > self.applied:
             self.catch_up(upto)
 
-    def _decided(self, jobs: Sequence[Put | Call]) -> Sequence[object] | None:
+    def _decided(self, jobs: Sequence[Put | StoreWrite]) -> Sequence[object] | None:
         """The outcomes; None for what is too much for one message."""
         for _ in range(MOST_TRIES):
             self._writer.execute("BEGIN IMMEDIATE")
@@ -354,14 +354,14 @@ class StreamStore(RelayStore):
         recipient = put.recipient
         return self._applied_for[recipient] <= packets and self._applied_bytes_for[recipient] <= size
 
-    def _deliver(self, jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+    def _deliver(self, jobs: Sequence[Put | StoreWrite], outcomes: Sequence[object]) -> None:
         done, self._done = self._done, []
         if self.died:
             super()._deliver(jobs, outcomes)
         elif self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._hear, done)
 
-    def _hear(self, done: Sequence[Followed | tuple[Sequence[Put | Call], Sequence[object]]]) -> None:
+    def _hear(self, done: Sequence[BatchNews | tuple[Sequence[Put | StoreWrite], Sequence[object]]]) -> None:
         for one in done:
             if isinstance(one, tuple):
                 settle(*one)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.base import agent_owner_results as results
-    from tacit.base.language_model import Reply
+    from tacit.base.language_model import ModelReply
     from tacit.base.strict_json import JsonObject
 
 SECONDARY: Final = "secondary"
@@ -261,7 +261,7 @@ async def _tried(definition: JsonObject) -> _Tried | _Away:
         model = required_models(Path(folder)).open(definition)
         begun = time.monotonic()
         try:
-            reply: Reply = await model.complete(Prompt("try", _STANDING, SENTENCE, _SCHEMA))
+            reply: ModelReply = await model.complete(Prompt("try", _STANDING, SENTENCE, _SCHEMA))
         except ModelAway as away:
             return _Away(model.name, str(away), away.lasting)
         finally:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.a2acp.post.io.store import AgentStore
     from tacit.agent.brain.minded import Waiting
     from tacit.agent.brain.port import Brain, Task, Thought
-    from tacit.base.language_model import Model, Models, Prompt, Reply
+    from tacit.base.language_model import Model, ModelReply, Models, Prompt
     from tacit.base.ports import Clock, Entropy
 
 _log: Final = logging.getLogger("tacit.agent")
@@ -60,7 +60,7 @@ class Patient:
         """By which the log knows it."""
         return self._model.name
 
-    async def complete(self, prompt: Prompt) -> Reply:
+    async def complete(self, prompt: Prompt) -> ModelReply:
         """One answer, in time, or `ModelAway`."""
         try:
             async with asyncio.timeout(prompt.longest + GRACE):

@@ -102,7 +102,7 @@ def send(
         and released.isdisjoint(ready(policy).chain(name))
     ]
     identifier = packet.identifier("pkt_", entropy.draw(17))
-    draft = consent.Draft(to, packet.CONTEXT, thread_id, identifier, clock.now(), body)
+    draft = consent.PacketDraft(to, packet.CONTEXT, thread_id, identifier, clock.now(), body)
     cleared = consent.clear(draft, policy, approved, frozenset(), Scanner(secret), members=members)
     return post.outbox.post(cleared, replace_queue=replace_queue)
 

@@ -25,11 +25,11 @@ from tacit.agent.kernel.workspace import absorb, layered
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment
-from tacit.ledger.admission import Settings
+from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import GroupCommand
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.io.fold_tables import GroupFolds
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.principal import SYSTEM
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.book import Book
     from tacit.agent.kernel.fold import Fold
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.engine import Snapshot
+    from tacit.ledger.engine import GroupSnapshot
     from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
     from tacit.ledger.stored_event import StoredEvent
@@ -94,7 +94,7 @@ class JournalEngine:
         self._folds: GroupFolds | None = None
         self._book = fold.book()
 
-    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+    def judge(self, submission: Submission, snapshot: GroupSnapshot) -> None:
         """The journal's only writer is the agent itself: there is nobody to refuse."""
 
     def committed(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> Consequences:
@@ -112,7 +112,7 @@ class JournalEngine:
             self._book = book_on(self._folds, self._fold)
         apply(self._book, *found)
 
-    def plan(self, command: GroupCommand, snapshot: Snapshot) -> Plan:
+    def plan(self, command: GroupCommand, snapshot: GroupSnapshot) -> Plan:
         """The records of a decision, and in the same transaction its values."""
         if not isinstance(command, Decide):
             raise Bug(
@@ -143,8 +143,8 @@ class Journal:
     def __init__(
         self, folder: Path, fold: Fold, *, clock: Clock, entropy: Entropy, vfs: str | None = None
     ) -> None:
-        options = Options(
-            settings=Settings(idempotency_window=Moment(0)),
+        options = StoreOptions(
+            settings=AdmissionSettings(idempotency_window=Moment(0)),
             clock=clock,
             entropy=entropy,
             readers=1,

@@ -23,7 +23,7 @@ from tacit.base.strict_json import as_object, parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tacit.a2acp.consent.tiers import Lists
+    from tacit.a2acp.consent.tiers import PolicyLookup
     from tacit.agent.kernel.io.core import AgentCore
     from tacit.agent.kernel.state import Thread
     from tacit.base.strict_json import Json, JsonObject
@@ -111,7 +111,7 @@ def cut(agent: AgentCore) -> None:
         raise Unavailable("somebody reads the journal now; what was forgotten is gone with the next try")
 
 
-def _carried(lists: Lists, fields: JsonObject, key: str) -> list[Json]:
+def _carried(lists: PolicyLookup, fields: JsonObject, key: str) -> list[Json]:
     """What a packet tells under a key, by whatever name; under any when none is given."""
     found: list[Json] = []
     for name in CARRIERS:

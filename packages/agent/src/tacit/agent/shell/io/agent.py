@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from msgspec import UNSET
 
-from tacit.a2acp.consent.filter import Draft
+from tacit.a2acp.consent.filter import PacketDraft
 from tacit.a2acp.consent.restored import restored
 from tacit.a2acp.packets.windows import read_windows
 from tacit.a2acp.post.io import purging
@@ -515,7 +515,7 @@ class Agent(Taking, Commands, Hosting):
         entry = next((one for one in thread.packets if one.packet_id == packet_id), None) if thread else None
         if thread is None or entry is None or kept is None:
             return None
-        draft = Draft(
+        draft = PacketDraft(
             thread.peer, entry.type, thread.wire, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
         )
         return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.a2acp.packets.tools import TOOLS
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.tool_results import Page, Shown, Surface, as_text, framed
+from tacit.base.tool_results import Page, Surface, ToolResult, as_text, framed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ def _listed(one: Tool) -> dict[str, Any]:
     }
 
 
-async def call_tool(caller: AgentCaller, name: str, arguments: Mapping[str, Any]) -> Shown:
+async def call_tool(caller: AgentCaller, name: str, arguments: Mapping[str, Any]) -> ToolResult:
     """Run a tool; a "no" is a result that the model can read."""
     tool = TOOLS.get(name)
     if tool is None:
@@ -92,17 +92,17 @@ async def call_tool(caller: AgentCaller, name: str, arguments: Mapping[str, Any]
     value = framed({"ok": True, **cast("dict[str, Any]", result)}, NOTICE)
     asked = [] if tool.read_only else cast("list[dict[str, Any]]", result.get("questions") or [])
     page = _page(caller, str(asked[0]["question_id"]), len(asked[0]["fields"])) if asked else None
-    return Shown(value, as_text(value, NOTICE), page=page)
+    return ToolResult(value, as_text(value, NOTICE), page=page)
 
 
-def _refused(caller: AgentCaller, refused: Refused) -> Shown:
+def _refused(caller: AgentCaller, refused: Refused) -> ToolResult:
     details = dict(refused.details)
     error = {"code": refused.code, "message": refused.message, "details": details}
     value = {"ok": False, "error": error}
     question_id = str(details.get("question_id") or "") if refused.code in WAITS_FOR else ""
     fields = cast("list[str]", details.get("fields") or [])
     page = _page(caller, question_id, len(fields)) if question_id else None
-    return Shown(value, as_text(value, NOTICE), is_error=True, page=page)
+    return ToolResult(value, as_text(value, NOTICE), is_error=True, page=page)
 
 
 def _page(caller: AgentCaller, question_id: str, fields: int) -> Page:

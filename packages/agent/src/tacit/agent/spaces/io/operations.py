@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.a2acp.consent.filter import Draft
+from tacit.a2acp.consent.filter import PacketDraft
 from tacit.a2acp.consent.restored import restored
 from tacit.a2acp.packets import packet, schemas
 from tacit.a2acp.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
@@ -476,7 +476,9 @@ async def _post_all(agent: AgentCore) -> bool:
     for packet_id, one in list(agent.journal.book.part(SpaceTables).space_packets.items()):
         kept = agent.vault.raw(packet_id)
         if kept is not None:
-            draft = Draft(one.to, one.type, one.thread_id, packet_id, one.at, cast("Fields", parse(kept)))
+            draft = PacketDraft(
+                one.to, one.type, one.thread_id, packet_id, one.at, cast("Fields", parse(kept))
+            )
             if one.type != schemas.SPACE_INVITE:
                 _knows_spaces(agent, one.to)
             try:

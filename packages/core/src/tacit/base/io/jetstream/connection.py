@@ -31,7 +31,7 @@ from tacit.base.io.jetstream.login import (
 )
 from tacit.base.io.jetstream.safety import is_old, unsafe
 from tacit.base.nats_access import NatsAccess, to_servers
-from tacit.base.shipping import Declined, Elsewhere, Nobody, Silence, Taken, after
+from tacit.base.shipping import BatchStored, Declined, Elsewhere, Nobody, Silence, after
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nats.aio.subscription import Subscription
 
     from tacit.base.io.jetstream.consuming import Delivery
-    from tacit.base.shipping import Answer, Step, Tracking
+    from tacit.base.shipping import Answer, ShippingStep, Tracking
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.nats")
@@ -90,7 +90,7 @@ class StoredMessage(msgspec.Struct):
         return dict(line.split(": ", 1) for line in lines if ": " in line)
 
 
-class _State(msgspec.Struct):
+class _StreamState(msgspec.Struct):
     bytes: int = 0
     first_seq: int = 0
     last_seq: int = 0
@@ -116,14 +116,14 @@ class StreamReply(msgspec.Struct):
     seq: int = 0
     created: str = ""
     config: dict[str, Any] = {}
-    state: _State | None = None
+    state: _StreamState | None = None
     message: StoredMessage | None = None
     cluster: _Cluster | None = None
     ts: str = ""
     """What time it is there, when it tells about a stream."""
 
 
-class _Listening:
+class _SubjectListener:
     """Somebody who hears what is said under a subject, whatever becomes of connections."""
 
     def __init__(self, subject: str, said: Callable[[Msg], Awaitable[None]]) -> None:
@@ -162,7 +162,7 @@ class NatsConnection:
         self._was_denied = asyncio.Event()
         self._full: set[str] = set()
         """Streams of which it was said that they take nothing."""
-        self._listening: list[_Listening] = []
+        self._listening: list[_SubjectListener] = []
         self._consuming: set[Consuming] = set()
         self._reopening: asyncio.Task[None] | None = None
         self._reconnects_before = 0
@@ -376,7 +376,9 @@ class NatsConnection:
             if subject.lower() in self._denied:
                 raise not_permitted(subject)
 
-    async def see_through(self, tracking: Tracking, step: Callable[[Step], Awaitable[Answer]]) -> Tracking:
+    async def see_through(
+        self, tracking: Tracking, step: Callable[[ShippingStep], Awaitable[Answer]]
+    ) -> Tracking:
         """Take a batch from step to step until its fate is known, with a pause before each further try."""
         while tracking.fate is None:
             tries = tracking.tries
@@ -389,7 +391,7 @@ class NatsConnection:
         """Publish once; what was answered."""
         answer = await self._published(subject, payload, headers)
         stream = subject.partition(".")[0]
-        if isinstance(answer, Taken):
+        if isinstance(answer, BatchStored):
             self._full.discard(stream)
         elif isinstance(answer, Declined) and stream not in self._full:
             self._full.add(stream)
@@ -452,7 +454,7 @@ class NatsConnection:
             else:
                 heard(message.data)
 
-        self._listening.append(made := _Listening(subject, said))
+        self._listening.append(made := _SubjectListener(subject, said))
         await made.begin(self._connected)
 
         async def leave() -> None:
@@ -466,7 +468,7 @@ class NatsConnection:
     async def _listen(
         self, subject: str, said: Callable[[Msg], Awaitable[None]]
     ) -> Callable[[], Awaitable[None]]:
-        self._listening.append(made := _Listening(subject, said))
+        self._listening.append(made := _SubjectListener(subject, said))
         await made.begin(self._connected)
 
         async def leave() -> None:
@@ -558,7 +560,7 @@ def _ordered(inbox: str, after: int, heartbeat: float) -> dict[str, Any]:
 
 def _answer(reply: StreamReply) -> Answer:
     if reply.error is None:
-        return Taken(reply.seq)
+        return BatchStored(reply.seq)
     code = reply.error.err_code
     if code in WRONG_END:
         return Elsewhere()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.jetstream.connection import GUARD
-from tacit.base.shipping import Taken
+from tacit.base.shipping import BatchStored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -76,7 +76,7 @@ class KeptPieces:
     def _publish(self, token: str, payload: bytes, guard: int = 0) -> None:
         headers = {GUARD: str(guard), "Nats-Expected-Stream": self.name}
         answer = self._connection.wait(self._connection.publish(f"{self.name}.{token}", payload, headers))
-        if isinstance(answer, Taken):
+        if isinstance(answer, BatchStored):
             return
         # Without an answer it may stand there all the same.
         found = self._connection.wait(self._message(token))

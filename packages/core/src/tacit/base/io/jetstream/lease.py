@@ -28,7 +28,7 @@ from tacit.base.io.jetstream.safety import last_of_each
 from tacit.base.io.system import steady_seconds
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, parse_rfc3339
-from tacit.base.shipping import Elsewhere, Taken
+from tacit.base.shipping import BatchStored, Elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -254,7 +254,7 @@ class Lease:
             if holder is None or (holder.node == self._holder.node and not await self._lives(holder)):
                 self._sequence = sequence
             return False
-        if not isinstance(answer, Taken):
+        if not isinstance(answer, BatchStored):
             return False
         self._sequence, self._until = answer.sequence, began + SHARE * self.seconds
         return True

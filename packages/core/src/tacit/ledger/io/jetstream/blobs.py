@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.jetstream.connection import GUARD, NatsConnection
 from tacit.base.io.jetstream.safety import wanted_config
-from tacit.base.shipping import Elsewhere, Taken
+from tacit.base.shipping import BatchStored, Elsewhere
 from tacit.ledger.io.blobs import BlobFolder, Incoming
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.base.nats_access import NatsAccess
     from tacit.base.ports import Entropy
-    from tacit.ledger.io.blobs import Stored
+    from tacit.ledger.io.blobs import StoredBlob
 
 PIECE: Final = 512 * 1024
 """Bytes of a piece; part of the format, since the same bytes must give the same pieces."""
@@ -55,7 +55,7 @@ class BlobStream:
         for _ in range(self._connection.patience.tries):
             # Whether it was taken now, before or by another: under this subject stand these bytes alone.
             answer = await self._connection.publish(f"{self.name}.{sha256}.{number}", piece, headers)
-            if isinstance(answer, Taken | Elsewhere):
+            if isinstance(answer, BatchStored | Elsewhere):
                 return
         raise Unavailable("the stream does not take the file now")
 
@@ -129,7 +129,7 @@ class CachedBlobs(BlobFolder):
         self._stream = stream
         self._may_write = may_write
 
-    def arrived(self, stored: Stored) -> None:
+    def arrived(self, stored: StoredBlob) -> None:
         """Have the stream keep it; a blob is stored when that is done."""
         with super().open(stored.sha256) as file:
             self._stream.put(stored.sha256, file)

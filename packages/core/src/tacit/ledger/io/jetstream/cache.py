@@ -31,7 +31,7 @@ from tacit.ledger.io.jetstream.node import FollowingWriter, Node
 from tacit.ledger.io.jetstream.overview import standing_of
 from tacit.ledger.io.jetstream.snapshots import LedgerSnapshots, SnapshotRounds, tidy
 from tacit.ledger.io.jetstream.stream import JetStream
-from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +90,7 @@ class ServedStream:
     def open(
         self,
         folder: Path,
-        options: Options,
+        options: StoreOptions,
         engine: Callable[[apsw.Connection], Engine] | None = None,
         *,
         anew: bool = True,
@@ -173,7 +173,7 @@ def _node_id(folder: Path, entropy: Entropy) -> str:
 
 def open_cache(
     folder: Path,
-    options: Options,
+    options: StoreOptions,
     stream: JetStream,
     engine: Callable[[apsw.Connection], Engine] | None = None,
     holds: Callable[[str], bool] = lambda _group_id: True,
@@ -224,7 +224,9 @@ def open_cache(
     return _caught_up(folder, options, engine)
 
 
-def _caught_up(folder: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None) -> Store:
+def _caught_up(
+    folder: Path, options: StoreOptions, engine: Callable[[apsw.Connection], Engine] | None
+) -> Store:
     store = Store(folder, options, engine=engine)
     try:
         store.writer.catch_up()

@@ -34,10 +34,10 @@ from tacit.ledger.io.jetstream.blobs import BlobStream
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.journal import FIRST_LINK
 from tacit.ledger.io.schema import SCHEMA, STREAM
-from tacit.ledger.io.store import DATABASE, Options
+from tacit.ledger.io.store import DATABASE, StoreOptions
 from tacit.ledger.io.upkeep import ends_on
 from tacit.ledger.ports import JournalEntry
-from tacit.ledger.shipment import COPIED, COPYING, Part, Shipment, packed, packed_records, token
+from tacit.ledger.shipment import COPIED, COPYING, Shipment, ShipmentPart, packed, packed_records, token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,7 +79,7 @@ def copy_in(folder: Path, stream: JetStream, entropy: Entropy) -> int:
 
 def _ship(stream: JetStream, subject: str, guard: int, payload: bytes) -> int:
     batch_id = secrets.token_hex(12)
-    shipment = Shipment(batch_id, (Part("", subject, guard, payload),))
+    shipment = Shipment(batch_id, (ShipmentPart("", subject, guard, payload),))
     [tracking] = stream.carry([(shipment, Tracking(batch_id, stream.tries))])
     if tracking.fate is not Fate.KEPT:
         raise Unavailable("the copy broke off: delete the streams and begin again")
@@ -162,7 +162,7 @@ def _records(connection: apsw.Connection) -> Iterator[DatedRecord]:
 def _verify(folder: Path, stream: JetStream, wanted: object) -> None:
     """Make a ledger of what is in the stream now: every group must end as it did."""
     with tempfile.TemporaryDirectory(prefix=".tacit-copy-", dir=folder) as scratch:
-        open_cache(Path(scratch), Options(purpose="tacit ledger copy", readers=1), stream).close()
+        open_cache(Path(scratch), StoreOptions(purpose="tacit ledger copy", readers=1), stream).close()
         with closing(connect(Path(scratch) / DATABASE, readonly=True)) as made:
             if ends_on(made) != wanted:
                 raise Corrupt(
@@ -176,7 +176,7 @@ def copy_out(
 ) -> int:
     """Make of a folder a ledger of its own that has all that the stream has; how many events there are."""
     store = open_cache(
-        folder, Options(entropy=entropy, purpose="tacit ledger copy", readers=1), stream, engine
+        folder, StoreOptions(entropy=entropy, purpose="tacit ledger copy", readers=1), stream, engine
     )
     try:
         hashes = store.read(

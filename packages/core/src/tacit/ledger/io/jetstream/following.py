@@ -25,7 +25,7 @@ MOST_BYTES: Final = 16_000_000
 """How much waits for the writer before nothing more is taken from the servers."""
 
 
-class Following:
+class StreamBacklog:
     """What has come of one stream and was not taken yet."""
 
     def __init__(

@@ -23,7 +23,7 @@ from tacit.base.io.jetstream.connection import GUARD
 from tacit.base.io.jetstream.lease import RENEWALS, Holder
 from tacit.base.io.jetstream.safety import last_of_each
 from tacit.base.io.system import steady_seconds
-from tacit.base.shipping import Elsewhere, Taken
+from tacit.base.shipping import BatchStored, Elsewhere
 from tacit.ledger.shipment import group_of, token
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class GroupLeases:
         subject = f"{self._name}.{token(group_id)}"
         payload = msgspec.json.encode(mine)
         answer = await self._connection.publish(subject, payload, {GUARD: str(revision)})
-        if isinstance(answer, Taken):
+        if isinstance(answer, BatchStored):
             self._learn(group_id, answer.sequence, payload)
             self._take(group_id, mine.term)
             return mine.address if self.holds(group_id) else None

@@ -30,8 +30,8 @@ from tacit.ledger.shipment import (
     COPIED,
     COPYING,
     INSTEAD,
-    Part,
     Shipment,
+    ShipmentPart,
     group_of,
     packed,
     packed_records,
@@ -197,7 +197,9 @@ class JetStreamJournal(SqliteJournal):
         shipments: list[Shipment] = []
         for groups in [*(groups for groups in together if groups), *([group] for group in sorted(alone))]:
             parts = tuple(
-                Part(group, token(group), self._end_of(group), self._payload(group), self._is_quiet(group))
+                ShipmentPart(
+                    group, token(group), self._end_of(group), self._payload(group), self._is_quiet(group)
+                )
                 for group in groups
             )
             if any(len(part.payload) > self._stream.room for part in parts):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.base.errors import Corrupt, TacitError, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED
 from tacit.ledger.commands import Awaken, LetRest, Ping, Recorded
-from tacit.ledger.io.jetstream.following import Following
+from tacit.ledger.io.jetstream.following import StreamBacklog
 from tacit.ledger.io.writer_thread import WriterThread
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class FollowingWriter(WriterThread):
     ) -> None:
         super().__init__(writer, log_pages)
         self._journal = journal
-        self.following: Final = Following(stream, lambda: journal.gapless, self._arrived, journal.presses)
+        self.following: Final = StreamBacklog(stream, lambda: journal.gapless, self._arrived, journal.presses)
         self._wanted = 0
         self._is_due = self._is_set = False
         self._is_unsure = False

@@ -20,8 +20,8 @@ import msgspec
 from tacit.base.errors import Unavailable, WrittenByNewer
 from tacit.base.io.jetstream.connection import GUARD, NatsConnection
 from tacit.base.io.jetstream.safety import wanted_config
-from tacit.base.shipping import FENCE_SUFFIX, Elsewhere, Found, NothingThere, Step, Taken
-from tacit.ledger.shipment import FORMAT, INSTEAD, Part, StreamMessage
+from tacit.base.shipping import FENCE_SUFFIX, BatchFound, BatchStored, Elsewhere, NothingThere, ShippingStep
+from tacit.ledger.shipment import FORMAT, INSTEAD, ShipmentPart, StreamMessage
 from tacit.ledger.standing import ShipmentCounts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ READ_AT_ONCE: Final = 64
 NOT_NOW: Final = "the stream does not take the erased form now; it is tried again"
 
 
-def _marks(part: Part) -> dict[str, str]:
+def _marks(part: ShipmentPart) -> dict[str, str]:
     return {QUIET: "1"} if part.quiet else {}
 
 
@@ -165,27 +165,27 @@ class JetStream:
             *(see_through(tracking, partial(self._step, shipment)) for shipment, tracking in tracked)
         )
 
-    async def _step(self, shipment: Shipment, step: Step) -> Answer:
+    async def _step(self, shipment: Shipment, step: ShippingStep) -> Answer:
         first = shipment.parts[0]
         match step:
-            case Step.PUBLISH if len(shipment.parts) == 1:
+            case ShippingStep.PUBLISH if len(shipment.parts) == 1:
                 return await self._publish(
                     first, {"Nats-Msg-Id": shipment.batch_id, BATCH_ID: shipment.batch_id}
                 )
-            case Step.PUBLISH:
+            case ShippingStep.PUBLISH:
                 return await self._publish_together(shipment)
-            case Step.FENCE:
+            case ShippingStep.FENCE:
                 return await self._fence(first, shipment.batch_id)
-            case Step.LOOK:
+            case ShippingStep.LOOK:
                 return await self._look(first, len(shipment.parts))
 
-    async def _fence(self, part: Part, batch_id: str) -> Answer:
+    async def _fence(self, part: ShipmentPart, batch_id: str) -> Answer:
         fence = batch_id + FENCE_SUFFIX
         return await self._publish(
             msgspec.structs.replace(part, payload=b""), {"Nats-Msg-Id": fence, BATCH_ID: fence}
         )
 
-    async def _publish(self, part: Part, headers: dict[str, str]) -> Answer:
+    async def _publish(self, part: ShipmentPart, headers: dict[str, str]) -> Answer:
         own = {VERSION: FORMAT, GUARD: str(part.guard), "Nats-Expected-Stream": self.name}
         headers = {**headers, **_marks(part), **own}
         return await self.connection.publish(f"{self.name}.{part.token}", part.payload, headers)
@@ -211,7 +211,7 @@ class JetStream:
         end = {"Nats-Batch-Sequence": str(len(shipment.parts)), "Nats-Batch-Commit": "1"}
         return await self._publish(last, {**headers, **end})
 
-    async def _look(self, part: Part, parts: int) -> Answer:
+    async def _look(self, part: ShipmentPart, parts: int) -> Answer:
         """What follows the guard on the subject; the sequence is that of the last part."""
         try:
             found = await self._found(seq=part.guard + 1, next_by_subj=f"{self.name}.{part.token}")
@@ -219,7 +219,7 @@ class JetStream:
             return NothingThere()
         if found is None:
             return NothingThere()
-        return Found(found.seq + parts - 1, found.headers.get(BATCH_ID, ""))
+        return BatchFound(found.seq + parts - 1, found.headers.get(BATCH_ID, ""))
 
     # -- taking away
 
@@ -234,18 +234,20 @@ class JetStream:
         place = f"{INSTEAD}{message.sequence}"
         newest = await self._end_of(place)
         if (await self._get(message.sequence)).payload != payload:
-            newest = await self._put(Part("", place, newest, payload), message.token)
+            newest = await self._put(ShipmentPart("", place, newest, payload), message.token)
         elif not newest:
             return  # it had nothing to lose
         earlier = message.sequence
         while 0 < (earlier := await self._next_in(place, earlier + 1)) < newest:
             if not await self._end_of(f"{INSTEAD}{earlier}"):
-                await self._put(Part("", f"{INSTEAD}{earlier}", 0, b""), place)
+                await self._put(ShipmentPart("", f"{INSTEAD}{earlier}", 0, b""), place)
             await self.connection.overwrite(self.name, earlier)
         if await self._end_of(message.token) == message.sequence:
             # The guard of its subject would go back with it: something has to follow first.
-            fence = Part("", message.token, message.sequence, b"")
-            if not isinstance(await self._fence(fence, self.connection.fresh_name()), Taken | Elsewhere):
+            fence = ShipmentPart("", message.token, message.sequence, b"")
+            if not isinstance(
+                await self._fence(fence, self.connection.fresh_name()), BatchStored | Elsewhere
+            ):
                 raise Unavailable(NOT_NOW)
         await self.connection.overwrite(self.name, message.sequence)
 
@@ -258,10 +260,10 @@ class JetStream:
         newest, first = await self._end_of(place), await self._next_in(place, message.sequence + 1)
         return first == newest and (await self._get(message.sequence)).payload == payload
 
-    async def _put(self, part: Part, stands_for: str) -> int:
+    async def _put(self, part: ShipmentPart, stands_for: str) -> int:
         """Publish what stands in the place of another; where it stands."""
         answer = await self._publish(part, {BATCH_ID: self.connection.fresh_name(), STANDS_FOR: stands_for})
-        if not isinstance(answer, Taken):
+        if not isinstance(answer, BatchStored):
             raise Unavailable(NOT_NOW)
         return answer.sequence
 

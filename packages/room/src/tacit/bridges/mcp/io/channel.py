@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused
-from tacit.bridges.mcp.channel import Waiting
+from tacit.bridges.mcp.channel import PushedEvents
 from tacit.c2a.errors import Refusal
 from tacit.client.hub import Hub
 
@@ -34,7 +34,7 @@ class Channel:
         self._access = access
         self._caller = caller
         self._push = push
-        self._waiting = Waiting()
+        self._waiting = PushedEvents()
 
     async def run(self) -> None:
         """Push until cancelled; a token that is no longer taken ends it."""

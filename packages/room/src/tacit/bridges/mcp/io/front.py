@@ -14,7 +14,7 @@ import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tacit.bridges.mcp.front import Front, ResourceRead, ToolCall, Withdrawn, is_greeting
+from tacit.bridges.mcp.front import Front, RequestWithdrawn, ResourceRead, ToolRun, is_greeting
 
 if TYPE_CHECKING:
     import asyncio
@@ -86,7 +86,7 @@ class _Served:
             self._work(self._hub, done)
 
     def _work(self, hub: _HubThread, work: Work) -> None:
-        if isinstance(work, Withdrawn):
+        if isinstance(work, RequestWithdrawn):
             running = self._running.get(work.id)
             if running is not None:
                 running.cancel()
@@ -95,12 +95,12 @@ class _Served:
         self._running[work.id] = running
         running.add_done_callback(lambda _done: self._running.pop(work.id, None))
 
-    async def _answer(self, caller: HubCaller, work: ToolCall | ResourceRead) -> None:
+    async def _answer(self, caller: HubCaller, work: ToolRun | ResourceRead) -> None:
         from tacit.base.io.time_service import TimeService
         from tacit.bridges.mcp import calls
 
         try:
-            if isinstance(work, ToolCall):
+            if isinstance(work, ToolRun):
                 now = TimeService().now()
                 shown = await calls.call_tool(caller, work.name, work.arguments, now)
                 answer = self._front.called(work.id, shown)

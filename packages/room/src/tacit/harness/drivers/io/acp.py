@@ -31,11 +31,11 @@ from tacit.harness.drivers.port import (
     PermissionAnswer,
     Permitted,
     TextDelta,
+    TokenUsage,
     ToolAddress,
     ToolEnded,
     Traits,
     TurnOutcome,
-    Usage,
 )
 from tacit.harness.drivers.reading import counted
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from tacit.harness.drivers.io.placing import Handed
     from tacit.harness.drivers.io.turns import LiveTurn
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import StandingInstructions, ToolServer
 
 _TRAITS: Final = Traits("acp", steers=False, inserts=False, boundaries=True, resumes=True)
@@ -95,7 +95,7 @@ class AcpConnection(Protocol):
 class Acp(OneProcess):
     """The backend: one agent process, one session in it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: DriverOptions) -> None:
         if not options.command:
             raise Refused("driver_unusable", "the acp driver needs an agent's command after `--`")
         super().__init__(options, _TRAITS)
@@ -233,7 +233,7 @@ def _server(server: ToolServer) -> Any:
 def _outcome(live: LiveTurn, result: PromptResponse, said: str, session: str) -> TurnOutcome:
     if (counts := result.usage) is not None:
         given = (counts.input_tokens, counts.output_tokens, counts.cached_read_tokens)
-        live.usage += Usage(*map(counted, given))
+        live.usage += TokenUsage(*map(counted, given))
     match result.stop_reason:
         case "cancelled":
             return live.outcome(session_id=session, failure=cancelled())
@@ -252,7 +252,7 @@ class Telling:
     one.
     """
 
-    def __init__(self, options: Options, servers: set[str], directory: str) -> None:
+    def __init__(self, options: DriverOptions, servers: set[str], directory: str) -> None:
         self._options = options
         self._directory = directory
         self._live: LiveTurn | None = None

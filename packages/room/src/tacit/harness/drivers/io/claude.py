@@ -26,9 +26,9 @@ from tacit.harness.drivers.io.one_process import OneProcess, places, scratch
 from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.io.turns import CALLED_OFF
 from tacit.harness.drivers.port import (
-    Activity,
     Insert,
     NotPermitted,
+    ObservedActivity,
     Proceed,
     TextDelta,
     ToolEnded,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import StandingInstructions
 
 _TRAITS: Final = Traits("claude", steers=False, inserts=True, boundaries=True, resumes=True)
@@ -55,7 +55,7 @@ _LOOK_AGAIN: Final = 0.05
 class Claude(OneProcess):
     """The backend: one Claude Code process, one session in it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: DriverOptions) -> None:
         super().__init__(options, _TRAITS)
         self._client: ClaudeSDKClient | None = None
         self._messages: AsyncIterator[Any] | None = None
@@ -273,7 +273,7 @@ class Claude(OneProcess):
         wanted = claude.asks(name, given, directory=self._directory, reason=reason, call_id=call_id)
         answer = await live.permission(wanted)
         if isinstance(answer, NotPermitted):
-            await live.did(Activity(call_id, "tool", "refused"))
+            await live.did(ObservedActivity(call_id, "tool", "refused"))
             await live.saw(ToolEnded(call_id, claude.tool_name(name), ok=False))
             return PermissionResultDeny(message=f"not allowed: {answer.reason}", interrupt=live.shut)
         return PermissionResultAllow(updated_input=given)

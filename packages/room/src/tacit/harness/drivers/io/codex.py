@@ -31,7 +31,7 @@ from tacit.harness.drivers.schema import is_strict
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import StandingInstructions, TurnFile
 
 _TRAITS: Final = Traits("codex", steers=True, inserts=True, boundaries=True, resumes=True)
@@ -40,7 +40,7 @@ _TRAITS: Final = Traits("codex", steers=True, inserts=True, boundaries=True, res
 class Codex:
     """The backend: one app-server process, one thread in it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: DriverOptions) -> None:
         self._options = options
         self._peer: RpcPeer | None = None
         self._thread = ""
@@ -315,7 +315,7 @@ def _real(directory: str) -> str:
     return str(Path(directory).resolve())
 
 
-def _own_servers(options: Options) -> list[str]:
+def _own_servers(options: DriverOptions) -> list[str]:
     """The person's own tool servers, where a turn is to have none: Codex itself can only leave out each."""
     if not (options.forgets and options.use_my_config):
         return []

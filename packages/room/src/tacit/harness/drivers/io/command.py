@@ -18,12 +18,12 @@ from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.one_process import scratch
 from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.io.turns import NoSteering
-from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome, Usage
+from tacit.harness.drivers.port import TokenUsage, ToolEnded, Traits, TurnOutcome
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.placing import Handed
     from tacit.harness.drivers.io.turns import LiveTurn
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import StandingInstructions
 
 _TEXT_LIMIT: Final = 4 * 2**20
@@ -35,7 +35,7 @@ _LAST_WORDS: Final = 2.0
 class Command(NoSteering):
     """The backend: nothing runs between turns."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: DriverOptions) -> None:
         if not options.command:
             raise Refused("driver_unusable", "the command driver needs a program after `--`")
         self._options = options
@@ -111,7 +111,7 @@ class Command(NoSteering):
         finally:
             child.stdin.close()
 
-    async def _plain(self, child: Child) -> command.Reply | None:
+    async def _plain(self, child: Child) -> command.ProgramReply | None:
         said = bytearray()
         reading = asyncio.create_task(_read(child.stdout, said))
         ended = asyncio.create_task(child.ended())
@@ -124,18 +124,18 @@ class Command(NoSteering):
             ended.cancel()
             await asyncio.wait({reading, ended})
         try:
-            return command.Reply(text=said.decode().strip())
+            return command.ProgramReply(text=said.decode().strip())
         except UnicodeDecodeError:
             return None
 
-    async def _lines(self, child: Child, live: LiveTurn) -> command.Reply | None:
+    async def _lines(self, child: Child, live: LiveTurn) -> command.ProgramReply | None:
         while data := await child.line():
             said = command.line(data)
-            if isinstance(said, command.Reply):
+            if isinstance(said, command.ProgramReply):
                 return said
             if isinstance(said, ToolEnded):
                 await live.boundary(said)
-            elif isinstance(said, Usage):
+            elif isinstance(said, TokenUsage):
                 live.saw_usage(said)
             elif said is not None:
                 await live.saw(said)

@@ -13,14 +13,14 @@ from tacit.harness.drivers.io.turns import NoSteering
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.child import Child
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import StandingInstructions, Traits
 
 
 class OneProcess(NoSteering):
     """The part of a backend that says how its process stands."""
 
-    def __init__(self, options: Options, traits: Traits) -> None:
+    def __init__(self, options: DriverOptions, traits: Traits) -> None:
         self._options = options
         self._traits = traits
         self._child: Child | None = None
@@ -46,7 +46,7 @@ class OneProcess(NoSteering):
         return self._session
 
 
-def scratch(options: Options) -> dict[str, str]:
+def scratch(options: DriverOptions) -> dict[str, str]:
     """The variable that keeps scattered files in the folder, where the folder goes with the turn."""
     if not options.forgets:
         return {}
@@ -55,7 +55,7 @@ def scratch(options: Options) -> dict[str, str]:
     return {"TMPDIR": str(folder)}
 
 
-def places(options: Options, standing: StandingInstructions) -> tuple[Path, str]:
+def places(options: DriverOptions, standing: StandingInstructions) -> tuple[Path, str]:
     """The agent's own home, and where it works: where it is told to, or in an empty folder of its own."""
     home, work = Path(options.state) / "home", Path(options.state) / "work"
     for folder in (home, work):

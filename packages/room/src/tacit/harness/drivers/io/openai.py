@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import StandingInstructions
 
 log: Final = logging.getLogger("tacit.harness")
@@ -57,7 +57,7 @@ _LINE: Final = 2**20
 class OpenAi(NoSteering):
     """The backend: a client of the model's endpoint and of the chat tools."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: DriverOptions) -> None:
         if not options.model:
             raise Refused("driver_unusable", "the openai driver needs a model: --model NAME")
         self._options = options
@@ -69,7 +69,7 @@ class OpenAi(NoSteering):
         self._rules = ""
         self._takes_schema = True
         """Until the endpoint refuses a request for what it asks of the answer's form."""
-        self._asking: asyncio.Task[chat.Answer | Failure] | None = None
+        self._asking: asyncio.Task[chat.ModelAnswer | Failure] | None = None
 
     @property
     def traits(self) -> Traits:
@@ -155,7 +155,7 @@ class OpenAi(NoSteering):
         return live.outcome(session_id=self._session, failure=stuck)
 
     async def _use_tools(
-        self, live: LiveTurn, calls: list[chat.ToolCall], turn: chat.ChatTurn, place: FilePlace
+        self, live: LiveTurn, calls: list[chat.ModelToolCall], turn: chat.ChatTurn, place: FilePlace
     ) -> None:
         tools = self._tools
         if tools is None:
@@ -173,7 +173,7 @@ class OpenAi(NoSteering):
                 inserted.append(_said(place.hand_more(order.text, order.files)))
         turn += inserted
 
-    async def _ask(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
+    async def _ask(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.ModelAnswer | Failure:
         """One model call with its repeats, which `interrupt` can end at any moment."""
         self._asking = asking = asyncio.create_task(self._with_retries(live, turn))
         try:
@@ -183,7 +183,7 @@ class OpenAi(NoSteering):
             asking.cancel()
             self._asking = None
 
-    async def _with_retries(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
+    async def _with_retries(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.ModelAnswer | Failure:
         tried = 0
         while True:
             answer = await self._once(live, turn)
@@ -196,7 +196,7 @@ class OpenAi(NoSteering):
             tried += 1
             await asyncio.sleep(wait)
 
-    async def _once(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
+    async def _once(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.ModelAnswer | Failure:
         """One model call, and at once another without the answer's form where the endpoint takes none."""
         schema = live.request.schema if self._takes_schema else None
         answer = await self._call(live, turn, schema)
@@ -208,7 +208,7 @@ class OpenAi(NoSteering):
 
     async def _call(
         self, live: LiveTurn, turn: chat.ChatTurn, schema: Mapping[str, Any] | None
-    ) -> chat.Answer | Failure:
+    ) -> chat.ModelAnswer | Failure:
         if self._http is None or self._tools is None:
             raise Unavailable("the driver is closed")
         body = chat.request(
@@ -239,8 +239,8 @@ class OpenAi(NoSteering):
         live.usage += answer.usage
         return _judged(answer)
 
-    async def _gather(self, response: aiohttp.ClientResponse, live: LiveTurn) -> chat.Answer:
-        answer = chat.Answer()
+    async def _gather(self, response: aiohttp.ClientResponse, live: LiveTurn) -> chat.ModelAnswer:
+        answer = chat.ModelAnswer()
         if response.content_type == "application/json":
             answer.take(msgspec.json.decode(await response.read(), type=dict[str, object]))
             return answer
@@ -274,7 +274,7 @@ def _said(given: Handed) -> Message:
     return chat.user_message(given.prompt, [data_url(file) for file in given.pictures])
 
 
-def _judged(answer: chat.Answer) -> chat.Answer | Failure:
+def _judged(answer: chat.ModelAnswer) -> chat.ModelAnswer | Failure:
     if answer.error is not None:
         code = answer.error.get("code")
         return from_status(code if isinstance(code, int) else None)

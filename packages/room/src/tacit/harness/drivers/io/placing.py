@@ -21,7 +21,7 @@ from tacit.harness.drivers.options import PRIVATE
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.options import DriverOptions
     from tacit.harness.drivers.port import TurnFile, TurnRequest
 
 FOLDER: Final = ".tacit-files"
@@ -77,7 +77,7 @@ class FilePlace:
 
 @contextmanager
 def handed(
-    request: TurnRequest, options: Options, *, pictures: bool, on_disk: bool = True
+    request: TurnRequest, options: DriverOptions, *, pictures: bool, on_disk: bool = True
 ) -> Generator[FilePlace]:
     """The turn's prompt and files, in the form that an agent takes, and a place for what comes later.
 
@@ -128,7 +128,7 @@ def _write(path: Path, data: bytes) -> None:
         out.write(data)
 
 
-def _agent_name(options: Options) -> str:
+def _agent_name(options: DriverOptions) -> str:
     """A name for the agent's own folder among those of others: the same for all its audiences."""
     state = Path(options.state)
     return folder_name(str(state.parent.parent if state.parent.name == PRIVATE else state))

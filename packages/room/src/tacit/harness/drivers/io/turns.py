@@ -21,20 +21,20 @@ from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.harness.drivers.failures import cancelled, permanent, retryable
 from tacit.harness.drivers.io.child import to_the_end
 from tacit.harness.drivers.port import (
-    Activity,
     BoundaryOrder,
     NotPermitted,
+    ObservedActivity,
     PermissionAnswer,
     PermissionRequest,
     StandingInstructions,
     Stop,
     TextDelta,
+    TokenUsage,
     ToolEnded,
     Traits,
     TurnEvent,
     TurnOutcome,
     TurnRequest,
-    Usage,
     Watch,
 )
 from tacit.harness.prices import estimated
@@ -61,7 +61,7 @@ class LiveTurn:
         self.cost_usd: float | None = None
         self.over_budget = False
         """Was it ended because it reached its allowance?"""
-        self._usage = self._interim = Usage()
+        self._usage = self._interim = TokenUsage()
         self._said = 0
         self.ended = asyncio.Event()
         self._watch = watch
@@ -83,18 +83,18 @@ class LiveTurn:
         return self.request.time_limit + held - (now - self._began)
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         """The agent's own count so far."""
         return self._usage
 
     @usage.setter
-    def usage(self, counted: Usage) -> None:
+    def usage(self, counted: TokenUsage) -> None:
         """The agent has counted: all that was seen on the way is contained in it."""
         if counted != self._usage:
-            self._usage, self._interim = counted, Usage()
+            self._usage, self._interim = counted, TokenUsage()
         self._keep_to_allowance()
 
-    def saw_usage(self, used: Usage) -> None:
+    def saw_usage(self, used: TokenUsage) -> None:
         """Tokens that are seen on the way and will be in the agent's own count at the end."""
         self._interim += used
         self._keep_to_allowance()
@@ -102,7 +102,7 @@ class LiveTurn:
     def _keep_to_allowance(self) -> None:
         """End the turn when what it may use is used; by bytes where its agent counts nothing on the way."""
         used = self._usage + self._interim
-        if used == Usage():
+        if used == TokenUsage():
             used = estimated(len(self.request.prompt.encode()), self._said)
         if not self._shut and self.request.allowance.is_used_up(used, self.cost_usd):
             self.over_budget = True
@@ -137,7 +137,7 @@ class LiveTurn:
             self.end()
         return Stop() if self._shut else order
 
-    async def did(self, activity: Activity) -> None:
+    async def did(self, activity: ObservedActivity) -> None:
         """Tell the watch of something that people may look at."""
         if not self._shut:
             await self._watch.did(activity)
@@ -175,7 +175,7 @@ class LiveTurn:
     ) -> TurnOutcome:
         """The outcome with what was counted on the way."""
         used = self._usage + self._interim
-        by_bytes = self.over_budget and used == Usage()
+        by_bytes = self.over_budget and used == TokenUsage()
         return TurnOutcome(
             self.request.turn_id,
             text="" if failure else text,

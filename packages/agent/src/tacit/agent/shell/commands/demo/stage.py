@@ -27,8 +27,8 @@ from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND
 from tacit.relay import accounts
 from tacit.relay.io import registry
-from tacit.relay.io.server import RelayServer, Settings
-from tacit.relay.settings import Limits
+from tacit.relay.io.server import RelayServer, RelaySettings
+from tacit.relay.settings import RelayLimits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -257,14 +257,14 @@ async def _relay(folder: Path) -> AsyncGenerator[tuple[RelayServer, str]]:
 def _server(folder: Path) -> tuple[RelayServer, str]:
     port = _free_port()
     domain = f"localhost:{port}"
-    settings = Settings(data=folder, domain=domain, port=port, scheme="http")
+    settings = RelaySettings(data=folder, domain=domain, port=port, scheme="http")
     return RelayServer(settings, relay_parts.parts(folder, public_url=f"http://{domain}")), domain
 
 
 async def _register(folder: Path, server: RelayServer, domain: str, name: str, friends: list[str]) -> None:
     """Keys, an account, and the contacts that it has accepted."""
     code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
-    expires = TimeService().now() + Limits().invite_valid
+    expires = TimeService().now() + RelayLimits().invite_valid
     await server.mailboxes.store.write(
         lambda file: registry.add_code(file, code=code, purpose="invite", username=name, expires=expires)
     )
