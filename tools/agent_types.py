@@ -3,6 +3,7 @@
 Made of the declarations in `tacit.base.agent_operations`; `tools/docs.py` writes and checks the file.
 """
 
+import sys
 import types
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -51,7 +52,7 @@ class _Declared:
         return self._interface(shape, asked=asked)
 
     def _interface(self, struct: Any, *, asked: bool) -> str:
-        name = struct.__name__
+        name = _page_name(struct)
         if name not in self.interfaces:
             hints = get_type_hints(struct, include_extras=True)
             config = struct.__struct_config__
@@ -66,6 +67,12 @@ class _Declared:
                 [f"/** {about} */", f"export interface {name} {body[0]}", *body[1:]]
             )
         return name
+
+
+def _page_name(struct: Any) -> str:
+    """The name of a struct on the page, where an answer's own words are not taken by anything else."""
+    short = struct.__name__.removesuffix("Result")
+    return struct.__name__ if hasattr(sys.modules[struct.__module__], short) else short
 
 
 def agent_operations_table() -> str:

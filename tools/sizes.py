@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODULE, FUNCTION, PORT = 600, 60, 10
-AMBIGUOUS = 65
+AMBIGUOUS = 30
 """How many class names may stand in more than one module. Lower it with every rename; never raise it."""
 
 

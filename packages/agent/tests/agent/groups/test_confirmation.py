@@ -70,7 +70,7 @@ def test_a_quorum_and_an_order_at_once_are_refused():
     ],
 )
 def test_a_packets_mode_that_cannot_be_means_all(written):
-    said = msgspec.convert(written, bodies.Confirmation) if written else None
+    said = msgspec.convert(written, bodies.PacketConfirmation) if written else None
     assert confirmation.read(said, FIVE) == Confirmation(ALL)
 
 

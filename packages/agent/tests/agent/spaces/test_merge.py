@@ -216,7 +216,7 @@ def test_only_what_is_missing_is_found_and_what_a_former_self_wrote():
     assert compare.lost(held, theirs) == ["b", "e"]
     said = compare.field_versions(held.items(), BEN)
     assert list(said) == ["c"], "a comparison names nothing of a third's"
-    told = msgspec.convert(said, dict[str, bodies.FieldVersion])
+    told = msgspec.convert(said, dict[str, bodies.PacketFieldVersion])
     assert compare.read_versions(told, BEN) == {"c": Version(7, Moment(5), BEN)}
 
 
@@ -233,7 +233,7 @@ def test_misshapen_versions_do_not_arrive(said):
 
 @pytest.mark.parametrize("paths", [[""], [f"a{number}" for number in range(MOST_FIELDS + 1)]])
 def test_versions_of_what_names_no_field_or_of_too_many_are_none(paths):
-    known = msgspec.convert(KNOWN, bodies.FieldVersion)
+    known = msgspec.convert(KNOWN, bodies.PacketFieldVersion)
     assert compare.read_versions(dict.fromkeys(paths, known), BEN) is None
 
 

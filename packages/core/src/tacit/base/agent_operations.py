@@ -105,7 +105,7 @@ ANSWER: Final = _declared(
         "answer",
         "Answer a question of the agent's; the first counts",
         asked.AgentAnswer,
-        results.Answered,
+        results.AnsweredResult,
         here=asked.AgentAnswerHere,
         hub="POST",
         page=True,
@@ -116,7 +116,7 @@ THREADS: Final = _declared(
         "threads",
         "What is being arranged, and with whom",
         asked.AgentThreads,
-        results.Threads,
+        results.ThreadsResult,
         hub="GET",
         page=True,
     )
@@ -207,7 +207,7 @@ CONTACT: Final = _declared(
         "contact",
         "One contact, after the owner's word on it",
         asked.AgentContact,
-        (owner.Contact, owner.RemovedContact),
+        (owner.ContactResult, owner.RemovedContact),
         hub="POST",
         page=True,
     )
@@ -238,7 +238,7 @@ PERMISSIONS: Final = _declared(
         "permissions",
         "Show or change what may be shared",
         asked.AgentPermissions,
-        owner.Permissions,
+        owner.PermissionsResult,
         hub="POST",
         page=True,
     )
@@ -288,7 +288,7 @@ KNOWN: Final = _declared(
         "known",
         "What a contact knows of the owner, and what can be called off",
         asked.AgentKnown,
-        owner.Known,
+        owner.KnownResult,
         hub="GET",
         page=True,
     )
@@ -348,7 +348,7 @@ CALENDARS: Final = _declared(
         "calendars",
         "The owner's calendars, and whether each can be read",
         asked.AgentNothing,
-        owner.Calendars,
+        owner.CalendarsResult,
         hub="GET",
         page=True,
     )
@@ -462,7 +462,7 @@ BRAIN: Final = _declared(
         "brain",
         "Show or choose the models that think",
         asked.AgentBrain,
-        owner.Brain,
+        owner.BrainResult,
     )
 )
 THOUGHTS: Final = _declared(
@@ -470,7 +470,7 @@ THOUGHTS: Final = _declared(
         "thoughts",
         "What models were asked lately",
         asked.AgentThoughts,
-        owner.Thoughts,
+        owner.ThoughtsResult,
     )
 )
 ADD_CALENDAR: Final = _declared(

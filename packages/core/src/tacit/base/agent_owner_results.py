@@ -10,12 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tacit.base.agent_results import Result
+from tacit.base.agent_results import AgentResult
 
 # Contacts.
 
 
-class Contact(Result, frozen=True):
+class ContactResult(AgentResult, frozen=True):
     """A contact, and how its key stands; its safety numbers only where one is looked at."""
 
     address: str
@@ -28,20 +28,20 @@ class Contact(Result, frozen=True):
     offered_safety_number: str | UnsetType = UNSET
 
 
-class RemovedContact(Result, frozen=True):
+class RemovedContact(AgentResult, frozen=True):
     """A contact that is none any more."""
 
     address: str
     removed: Literal[True] = True
 
 
-class Contacts(Result, frozen=True):
+class Contacts(AgentResult, frozen=True):
     """All contacts, by address."""
 
-    contacts: list[Contact]
+    contacts: list[ContactResult]
 
 
-class AddedContact(Result, frozen=True):
+class AddedContact(AgentResult, frozen=True):
     """A contact that was just added, and what to compare with them."""
 
     address: str
@@ -50,7 +50,7 @@ class AddedContact(Result, frozen=True):
     welcome: bool
 
 
-class FoundContact(Result, frozen=True):
+class FoundContact(AgentResult, frozen=True):
     """An agent that an address book or a domain names."""
 
     name: str
@@ -60,13 +60,13 @@ class FoundContact(Result, frozen=True):
     known: bool
 
 
-class FoundContacts(Result, frozen=True):
+class FoundContacts(AgentResult, frozen=True):
     """Agents that were found; none was added."""
 
     found: list[FoundContact]
 
 
-class Me(Result, frozen=True):
+class Me(AgentResult, frozen=True):
     """The agent's own card, and its relay."""
 
     address: str
@@ -76,7 +76,7 @@ class Me(Result, frozen=True):
     relay: str
 
 
-class ForgottenContact(Result, frozen=True):
+class ForgottenContact(AgentResult, frozen=True):
     """Of whom everything was let go."""
 
     forgotten: str
@@ -85,7 +85,7 @@ class ForgottenContact(Result, frozen=True):
 # What may be shared, and what was.
 
 
-class PermissionsFor(Result, frozen=True):
+class PermissionsFor(AgentResult, frozen=True):
     """What holds for one contact alone."""
 
     label: str
@@ -94,7 +94,7 @@ class PermissionsFor(Result, frozen=True):
     notes: str
 
 
-class Permissions(Result, frozen=True):
+class PermissionsResult(AgentResult, frozen=True):
     """What may be shared, by tier and by contact."""
 
     always_share: list[str]
@@ -104,7 +104,7 @@ class Permissions(Result, frozen=True):
     overrides: dict[str, PermissionsFor]
 
 
-class Disclosure(Result, frozen=True):
+class Disclosure(AgentResult, frozen=True):
     """Who got what, when, and what allowed it."""
 
     to: str
@@ -118,7 +118,7 @@ class Disclosure(Result, frozen=True):
     at: str
 
 
-class Disclosures(Result, frozen=True):
+class Disclosures(AgentResult, frozen=True):
     """Disclosures, oldest first."""
 
     disclosures: list[Disclosure]
@@ -127,7 +127,7 @@ class Disclosures(Result, frozen=True):
 # Memory.
 
 
-class Patterns(Result, frozen=True):
+class Patterns(AgentResult, frozen=True):
     """What the last threads with a contact have in common."""
 
     usually_shares: list[str]
@@ -138,7 +138,7 @@ class Patterns(Result, frozen=True):
     preferred_resolution_style: str | None
 
 
-class CachedValue(Result, frozen=True):
+class CachedValue(AgentResult, frozen=True):
     """A remembered value, its date and how sure it is."""
 
     value: object
@@ -148,7 +148,7 @@ class CachedValue(Result, frozen=True):
     thread_id: str | None
 
 
-class MemoryChange(Result, frozen=True):
+class MemoryChange(AgentResult, frozen=True):
     """A remembered value that became another."""
 
     field: str
@@ -158,7 +158,7 @@ class MemoryChange(Result, frozen=True):
     source: str
 
 
-class Memory(Result, frozen=True):
+class Memory(AgentResult, frozen=True):
     """All that is remembered of a contact."""
 
     agent: str
@@ -174,13 +174,13 @@ class Memory(Result, frozen=True):
     trust_signals: list[str]
 
 
-class Memories(Result, frozen=True):
+class Memories(AgentResult, frozen=True):
     """What is remembered, contact by contact."""
 
     memory: list[Memory]
 
 
-class ForgottenValue(Result, frozen=True):
+class ForgottenValue(AgentResult, frozen=True):
     """What was forgotten of a contact, and which open threads still have it."""
 
     agent: str
@@ -188,7 +188,7 @@ class ForgottenValue(Result, frozen=True):
     remains_in: list[str]
 
 
-class Told(Result, frozen=True):
+class ToldResult(AgentResult, frozen=True):
     """What a contact knows in one field."""
 
     field: str
@@ -201,7 +201,7 @@ class Told(Result, frozen=True):
     thread_id: str
 
 
-class Undoable(Result, frozen=True):
+class Undoable(AgentResult, frozen=True):
     """What can still be called off."""
 
     what: str
@@ -210,18 +210,18 @@ class Undoable(Result, frozen=True):
     thread_id: str | UnsetType = UNSET
 
 
-class Known(Result, frozen=True):
+class KnownResult(AgentResult, frozen=True):
     """What a contact knows of the owner, and what of that can be called off."""
 
     agent: str
-    told: list[Told]
+    told: list[ToldResult]
     can_be_undone: list[Undoable]
 
 
 # The owner, and the agent itself.
 
 
-class Hint(Result, frozen=True):
+class HintResult(AgentResult, frozen=True):
     """A hint whose moment has come."""
 
     hint: str
@@ -229,26 +229,26 @@ class Hint(Result, frozen=True):
     thread_id: str
 
 
-class Hints(Result, frozen=True):
+class Hints(AgentResult, frozen=True):
     """The hints that are due; or the one of which it was said that it was seen."""
 
-    hints: list[Hint] | UnsetType = UNSET
+    hints: list[HintResult] | UnsetType = UNSET
     hint: str | UnsetType = UNSET
 
 
-class SeenHint(Result, frozen=True):
+class SeenHint(AgentResult, frozen=True):
     """The hint that was seen."""
 
     hint: str
 
 
-class Profile(Result, frozen=True):
+class Profile(AgentResult, frozen=True):
     """What the agent knows of its owner."""
 
     profile: dict[str, object]
 
 
-class SetupPrompt(Result, frozen=True):
+class SetupPrompt(AgentResult, frozen=True):
     """Something that the first minute asks for."""
 
     key: str
@@ -257,7 +257,7 @@ class SetupPrompt(Result, frozen=True):
     value: object
 
 
-class SetupSwitch(Result, frozen=True):
+class SetupSwitch(AgentResult, frozen=True):
     """A switch of the first minute: what may be shared, over these fields."""
 
     switch: str
@@ -266,7 +266,7 @@ class SetupSwitch(Result, frozen=True):
     level: str
 
 
-class Setup(Result, frozen=True):
+class Setup(AgentResult, frozen=True):
     """The first minute, with what would be kept as it stands."""
 
     done: bool
@@ -275,14 +275,14 @@ class Setup(Result, frozen=True):
     levels: list[str]
 
 
-class Choices(Result, frozen=True):
+class Choices(AgentResult, frozen=True):
     """How much the agent may do unasked."""
 
     implicit_consent: str
     autonomy: str
 
 
-class CalendarState(Result, frozen=True):
+class CalendarState(AgentResult, frozen=True):
     """A calendar, and whether it can be read now."""
 
     name: str
@@ -292,13 +292,13 @@ class CalendarState(Result, frozen=True):
     notices: list[str]
 
 
-class Calendars(Result, frozen=True):
+class CalendarsResult(AgentResult, frozen=True):
     """The owner's calendars."""
 
     calendars: list[CalendarState]
 
 
-class AddedCalendar(Result, frozen=True):
+class AddedCalendar(AgentResult, frozen=True):
     """The calendars by name, and what the first reading of the new one found."""
 
     calendars: list[str]
@@ -307,39 +307,39 @@ class AddedCalendar(Result, frozen=True):
     notices: list[str]
 
 
-class CalendarNames(Result, frozen=True):
+class CalendarNames(AgentResult, frozen=True):
     """The calendars by name."""
 
     calendars: list[str]
 
 
-class Actions(Result, frozen=True):
+class Actions(AgentResult, frozen=True):
     """The actions by name."""
 
     actions: list[str]
 
 
-class FactNames(Result, frozen=True):
+class FactNames(AgentResult, frozen=True):
     """What another program told, by name."""
 
     facts: list[str]
 
 
-class Spent(Result, frozen=True):
+class SpentResult(AgentResult, frozen=True):
     """What the models of this day took."""
 
     usd: float
     tokens: int
 
 
-class Brain(Result, frozen=True):
+class BrainResult(AgentResult, frozen=True):
     """The models that are chosen, and what they took today."""
 
     brain: dict[str, object]
-    spent: Spent
+    spent: SpentResult
 
 
-class Thought(Result, frozen=True):
+class ThoughtResult(AgentResult, frozen=True):
     """An answer of a model: which, for what, how sure, what it took."""
 
     at: str
@@ -354,21 +354,21 @@ class Thought(Result, frozen=True):
     cost_usd: float
 
 
-class Thoughts(Result, frozen=True):
+class ThoughtsResult(AgentResult, frozen=True):
     """What models were asked lately, and what the day took."""
 
-    thoughts: list[Thought]
-    today: Spent
+    thoughts: list[ThoughtResult]
+    today: SpentResult
 
 
-class NudgeWay(Result, frozen=True):
+class NudgeWay(AgentResult, frozen=True):
     """A way in which the owner is notified, without its secret."""
 
     number: int
     way: str
 
 
-class Nudges(Result, frozen=True):
+class Nudges(AgentResult, frozen=True):
     """How the owner is notified."""
 
     ways: list[NudgeWay]
@@ -377,13 +377,13 @@ class Nudges(Result, frozen=True):
     tried: list[bool] | UnsetType = UNSET
 
 
-class PageAddress(Result, frozen=True):
+class PageAddress(AgentResult, frozen=True):
     """Where the agent's own page is, if it is served."""
 
     url: str | None
 
 
-class PageLink(Result, frozen=True):
+class PageLink(AgentResult, frozen=True):
     """A link that signs the owner in once."""
 
     url: str

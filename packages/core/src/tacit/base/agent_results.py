@@ -12,14 +12,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     """An answer, or a part of one."""
 
 
 # Questions.
 
 
-class ConsentField(Result, frozen=True):
+class ConsentFieldResult(AgentResult, frozen=True):
     """A field that a question asks for, with the values that are known."""
 
     field: str
@@ -32,7 +32,7 @@ class ConsentField(Result, frozen=True):
     """The reason is our own agent's; every other is the counterpart's words."""
 
 
-class Alternative(Result, frozen=True):
+class AlternativeResult(AgentResult, frozen=True):
     """What could be confirmed in place of a proposal."""
 
     summary: object = UNSET
@@ -42,7 +42,7 @@ class Alternative(Result, frozen=True):
     """What of it is not as its owner asked, each as a sentence."""
 
 
-class ProposedAction(Result, frozen=True):
+class ProposedAction(AgentResult, frozen=True):
     """What is done once everybody has confirmed."""
 
     action: str
@@ -52,19 +52,19 @@ class ProposedAction(Result, frozen=True):
     """The name under which the owner ticks what cannot be undone."""
 
 
-class Proposal(Result, frozen=True):
+class ProposalResult(AgentResult, frozen=True):
     """What a checkpoint asks the owner to confirm."""
 
     summary: object = UNSET
     details: dict[str, object] | UnsetType = UNSET
-    alternatives: list[Alternative] = []
+    alternatives: list[AlternativeResult] = []
     reasoning: object = UNSET
     actions: list[ProposedAction] = []
     by: str = ""
     not_as_asked: list[str] | UnsetType = UNSET
 
 
-class InGroup(Result, frozen=True):
+class InGroup(AgentResult, frozen=True):
     """The group that a thread belongs to, our part in it, and the others who still take part."""
 
     thread_id: str
@@ -72,7 +72,7 @@ class InGroup(Result, frozen=True):
     others: list[str]
 
 
-class Question(Result, frozen=True):
+class QuestionResult(AgentResult, frozen=True):
     """A question that waits for the owner."""
 
     question_id: str
@@ -80,8 +80,8 @@ class Question(Result, frozen=True):
     thread_id: str
     counterpart: str
     asked_at: str
-    fields: list[ConsentField]
-    proposal: Proposal | None
+    fields: list[ConsentFieldResult]
+    proposal: ProposalResult | None
     choices: list[str]
     new_contact: bool | UnsetType = UNSET
     new_contact_text: str | UnsetType = UNSET
@@ -90,7 +90,7 @@ class Question(Result, frozen=True):
     """What else it says, by its kind."""
 
 
-class Remembered(Result, frozen=True):
+class RememberedResult(AgentResult, frozen=True):
     """A value that a proposal rests on and that was not said in its thread."""
 
     field: str
@@ -99,13 +99,13 @@ class Remembered(Result, frozen=True):
     told_by: Literal["you", "them"]
 
 
-class Questions(Result, frozen=True):
+class Questions(AgentResult, frozen=True):
     """The open questions, oldest first."""
 
-    questions: list[Question]
+    questions: list[QuestionResult]
 
 
-class ThreadState(Result, frozen=True):
+class ThreadState(AgentResult, frozen=True):
     """Where a thread stands now; the contact's first packets may have begun none."""
 
     thread_id: str
@@ -114,7 +114,7 @@ class ThreadState(Result, frozen=True):
     """What the owner was told of it at once."""
 
 
-class Answered(Result, frozen=True):
+class AnsweredResult(AgentResult, frozen=True):
     """Where an answer leaves its thread, or its shared space."""
 
     thread_id: str | UnsetType = UNSET
@@ -126,7 +126,7 @@ class Answered(Result, frozen=True):
 # Threads.
 
 
-class ThreadLine(Result, frozen=True):
+class ThreadLine(AgentResult, frozen=True):
     """A thread in one line."""
 
     thread_id: str
@@ -138,13 +138,13 @@ class ThreadLine(Result, frozen=True):
     group: InGroup | UnsetType = UNSET
 
 
-class Threads(Result, frozen=True):
+class ThreadsResult(AgentResult, frozen=True):
     """Threads, oldest first."""
 
     threads: list[ThreadLine]
 
 
-class PacketLine(Result, frozen=True):
+class PacketLine(AgentResult, frozen=True):
     """A packet of a thread, without its contents."""
 
     packet_id: str
@@ -153,7 +153,7 @@ class PacketLine(Result, frozen=True):
     at: str
 
 
-class ThreadStep(Result, frozen=True):
+class ThreadStep(AgentResult, frozen=True):
     """What the agent did or was told: a packet considered, a way to another state, or a notice."""
 
     at: str
@@ -168,7 +168,7 @@ class ThreadStep(Result, frozen=True):
     text: str | UnsetType = UNSET
 
 
-class ActionLine(Result, frozen=True):
+class ActionLine(AgentResult, frozen=True):
     """An action of the proposal that stands, and how far it is."""
 
     action_id: str
@@ -178,7 +178,7 @@ class ActionLine(Result, frozen=True):
     reversible: bool
 
 
-class Cost(Result, frozen=True):
+class Cost(AgentResult, frozen=True):
     """What models took for a thread."""
 
     calls: int
@@ -187,7 +187,7 @@ class Cost(Result, frozen=True):
     usd: float
 
 
-class WholeThread(Result, frozen=True):
+class WholeThread(AgentResult, frozen=True):
     """Everything about one thread."""
 
     thread_id: str
@@ -212,21 +212,21 @@ class WholeThread(Result, frozen=True):
     group: InGroup | UnsetType = UNSET
 
 
-class Excluded(Result, frozen=True):
+class Excluded(AgentResult, frozen=True):
     """What excluded each option of the last proposal: the option, and why."""
 
     thread_id: str
     excluded: list[tuple[object, str]]
 
 
-class Forked(Result, frozen=True):
+class Forked(AgentResult, frozen=True):
     """The threads that one was made into."""
 
     thread_id: str
     threads: list[ThreadState]
 
 
-class Notice(Result, frozen=True):
+class NoticeResult(AgentResult, frozen=True):
     """What the owner was told."""
 
     thread_id: str
@@ -236,13 +236,13 @@ class Notice(Result, frozen=True):
     at: str
 
 
-class Notices(Result, frozen=True):
+class Notices(AgentResult, frozen=True):
     """Notices, oldest first."""
 
-    notices: list[Notice]
+    notices: list[NoticeResult]
 
 
-class News(Result, frozen=True):
+class News(AgentResult, frozen=True):
     """A notice that was not handed out before."""
 
     thread_id: str
@@ -250,7 +250,7 @@ class News(Result, frozen=True):
     text: str
 
 
-class Ticked(Result, frozen=True):
+class Ticked(AgentResult, frozen=True):
     """How much is open after everything that was due has happened."""
 
     open: int
@@ -261,7 +261,7 @@ class Ticked(Result, frozen=True):
 # Groups.
 
 
-class Participant(Result, frozen=True):
+class Participant(AgentResult, frozen=True):
     """Somebody in a group; what they said to the proposal is known to the coordinator alone."""
 
     agent: str
@@ -272,7 +272,7 @@ class Participant(Result, frozen=True):
     state: str | UnsetType = UNSET
 
 
-class Confirmation(Result, frozen=True):
+class ConfirmationResult(AgentResult, frozen=True):
     """How a group is confirmed."""
 
     mode: str
@@ -280,7 +280,7 @@ class Confirmation(Result, frozen=True):
     order: list[str] | None
 
 
-class Window(Result, frozen=True):
+class WindowResult(AgentResult, frozen=True):
     """A time, how many it suits, and whom it does not."""
 
     window: str
@@ -288,14 +288,14 @@ class Window(Result, frozen=True):
     missing: list[str]
 
 
-class Binding(Result, frozen=True):
+class BindingResult(AgentResult, frozen=True):
     """Who would have to have more of what, so that one more could come."""
 
     agent: str
     field: str
 
 
-class WholeGroup(Result, frozen=True):
+class WholeGroup(AgentResult, frozen=True):
     """A group: who coordinates and takes part, and at the coordinator what the answers come to."""
 
     thread_id: str
@@ -305,10 +305,10 @@ class WholeGroup(Result, frozen=True):
     participants: list[Participant]
     digest: str
     unsigned: list[str] | None
-    confirmation: Confirmation
-    windows: list[Window]
+    confirmation: ConfirmationResult
+    windows: list[WindowResult]
     trade_off: str | None
-    binding: Binding | None
+    binding: BindingResult | None
     asked_to_bend: list[str]
     offered_to: str | None
     may_coordinate: list[str]
@@ -318,7 +318,7 @@ class WholeGroup(Result, frozen=True):
 # Guests.
 
 
-class GuestAnswer(Result, frozen=True):
+class GuestAnswerResult(AgentResult, frozen=True):
     """An answer that came by a guest's link or was pasted."""
 
     at: str
@@ -331,7 +331,7 @@ class GuestAnswer(Result, frozen=True):
     packets: list[dict[str, object]]
 
 
-class GuestLine(Result, frozen=True):
+class GuestLine(AgentResult, frozen=True):
     """Somebody without an agent who was asked by a link."""
 
     guest_id: str
@@ -341,7 +341,7 @@ class GuestLine(Result, frozen=True):
     asked_at: str
     until: str
     summary: str | None
-    answers: list[GuestAnswer]
+    answers: list[GuestAnswerResult]
     counts: str | None
     mailed: int
 
@@ -354,19 +354,19 @@ class Guest(GuestLine, frozen=True):
     question: dict[str, object] | None
 
 
-class Guests(Result, frozen=True):
+class Guests(AgentResult, frozen=True):
     """Everybody who was asked by a link, the last first."""
 
     guests: list[GuestLine]
 
 
-class ForgottenGuest(Result, frozen=True):
+class ForgottenGuest(AgentResult, frozen=True):
     """The guest of whom every word was let go."""
 
     forgotten: str
 
 
-class ReadReply(Result, frozen=True):
+class ReadReply(AgentResult, frozen=True):
     """A reply that came another way, as it is read, and whether it was kept."""
 
     guest_id: str
@@ -378,14 +378,14 @@ class ReadReply(Result, frozen=True):
     kept: bool
 
 
-class GuestResult(Result, frozen=True):
+class GuestResult(AgentResult, frozen=True):
     """What to send a guest who said yes."""
 
     text: str
     ics: str | None
 
 
-class GuestMail(Result, frozen=True):
+class GuestMail(AgentResult, frozen=True):
     """A mail to a guest, and whether it was sent."""
 
     from_: str = msgspec.field(name="from")
@@ -397,7 +397,7 @@ class GuestMail(Result, frozen=True):
     sent: bool
 
 
-class MailServer(Result, frozen=True):
+class MailServer(AgentResult, frozen=True):
     """The owner's mail server, without its password."""
 
     host: str | None
@@ -407,7 +407,7 @@ class MailServer(Result, frozen=True):
 # Shared spaces.
 
 
-class SpaceLine(Result, frozen=True):
+class SpaceLine(AgentResult, frozen=True):
     """A shared space in one line; `new` counts what the owner has not seen."""
 
     space_id: str
@@ -419,13 +419,13 @@ class SpaceLine(Result, frozen=True):
     new: int
 
 
-class Spaces(Result, frozen=True):
+class Spaces(AgentResult, frozen=True):
     """Every shared space."""
 
     spaces: list[SpaceLine]
 
 
-class SpaceMember(Result, frozen=True):
+class SpaceMemberResult(AgentResult, frozen=True):
     """A member of a space, and what it may write there."""
 
     agent: str
@@ -434,7 +434,7 @@ class SpaceMember(Result, frozen=True):
     silent: bool
 
 
-class SpaceField(Result, frozen=True):
+class SpaceField(AgentResult, frozen=True):
     """A field of a space: who wrote it, when, and whether it has not been sent yet."""
 
     field: str
@@ -446,7 +446,7 @@ class SpaceField(Result, frozen=True):
     pending: bool
 
 
-class FieldVersion(Result, frozen=True):
+class FieldVersionResult(AgentResult, frozen=True):
     """The version of a field, taken away ones included."""
 
     v: int
@@ -454,7 +454,7 @@ class FieldVersion(Result, frozen=True):
     by: str
 
 
-class SpaceChange(Result, frozen=True):
+class SpaceChange(AgentResult, frozen=True):
     """A change in a space, what it replaced, and whether the owner has seen it."""
 
     n: int
@@ -468,7 +468,7 @@ class SpaceChange(Result, frozen=True):
     new: bool
 
 
-class WholeSpace(Result, frozen=True):
+class WholeSpace(AgentResult, frozen=True):
     """One shared space with its fields, and what changed since the owner last looked."""
 
     space_id: str
@@ -480,9 +480,9 @@ class WholeSpace(Result, frozen=True):
     new: int
     creator: str
     created: str
-    members: list[SpaceMember]
+    members: list[SpaceMemberResult]
     context: dict[str, object]
-    field_versions: dict[str, FieldVersion]
+    field_versions: dict[str, FieldVersionResult]
     version: int
     last_modified_by: str | None
     conflict_resolution: str
@@ -490,7 +490,7 @@ class WholeSpace(Result, frozen=True):
     changes: list[SpaceChange]
 
 
-class SpaceOutcome(Result, frozen=True):
+class SpaceOutcome(AgentResult, frozen=True):
     """What became of a change in a space: written, or first a question to the owner; or that it was left."""
 
     space_id: str
@@ -498,14 +498,14 @@ class SpaceOutcome(Result, frozen=True):
     question_id: str | UnsetType = UNSET
 
 
-class SpaceNotify(Result, frozen=True):
+class SpaceNotify(AgentResult, frozen=True):
     """Of what the owner is told in a space."""
 
     space_id: str
     notify: str
 
 
-class OpenedLink(Result, frozen=True):
+class OpenedLink(AgentResult, frozen=True):
     """What a link of a space leads to; the link itself where no tool opens it."""
 
     url: str
@@ -513,7 +513,7 @@ class OpenedLink(Result, frozen=True):
     text: str
 
 
-class SpaceTools(Result, frozen=True):
+class SpaceTools(AgentResult, frozen=True):
     """The programs that open links, by name."""
 
     tools: list[str]

@@ -19,7 +19,7 @@ from msgspec import UNSET, UnsetType
 
 from tacit.a2acp.packets import forms
 from tacit.a2acp.packets import vocabulary as words
-from tacit.a2acp.packets.declared import Asked, Many
+from tacit.a2acp.packets.declared import Asks, Many
 from tacit.a2acp.packets.formats import FORMAT_HINTS, HINTS_FIELD
 from tacit.a2acp.packets.shapes import (
     Anything,
@@ -57,29 +57,29 @@ Erased: TypeAlias = UnsetType | None
 # The parts of packets.
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PacketPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A part of a packet's body."""
 
 
-class Need(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketNeed(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """A field that is asked for, and why (A2ACP-035)."""
 
     field: Name
     reason: Name
     priority: Annotated[
-        str, Word(words.PRIORITIES, words.priority, filled=True), Asked("A2ACP-036", sent=True)
+        str, Word(words.PRIORITIES, words.priority, filled=True), Asks("A2ACP-036", sent=True)
     ]
 
 
-class Intent(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketIntent(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What a thread is about."""
 
     category: str
     summary: str
-    urgency: Annotated[Urgency, Asked(sent=True)]
+    urgency: Annotated[Urgency, Asks(sent=True)]
 
 
-class ShortIntent(Part, frozen=True, kw_only=True, omit_defaults=True):
+class ShortIntent(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What a thread was or will be about; its urgency may be left out."""
 
     category: str
@@ -87,7 +87,7 @@ class ShortIntent(Part, frozen=True, kw_only=True, omit_defaults=True):
     urgency: Urgency | None = None
 
 
-class UpdatedIntent(Part, frozen=True, kw_only=True, omit_defaults=True):
+class UpdatedIntent(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What a thread is about from now on."""
 
     category: str
@@ -96,23 +96,23 @@ class UpdatedIntent(Part, frozen=True, kw_only=True, omit_defaults=True):
     urgency: Annotated[str, Word(words.URGENCIES, words.urgency)] | None = None
 
 
-class Escalation(Part, frozen=True, kw_only=True, omit_defaults=True):
+class Escalation(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """The wish that people decide."""
 
     recommend: Annotated[str, Word((words.SURFACE_TO_USERS,))]
-    reason: Annotated[str, Asked(sent=True)] | None = None
-    suggested_prompt: Annotated[str, Asked(sent=True)] | None = None
+    reason: Annotated[str, Asks(sent=True)] | None = None
+    suggested_prompt: Annotated[str, Asks(sent=True)] | None = None
 
 
-class Unavailable(Part, frozen=True, kw_only=True, omit_defaults=True):
+class UnavailableField(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """A field that is not given."""
 
     field: Name
     status: Annotated[str, Word(words.UNAVAILABLE_STATUSES, words.unavailable_status)]
-    hint: Annotated[Erased, Asked("A2ACP-139", sent=True)] = UNSET
+    hint: Annotated[Erased, Asks("A2ACP-139", sent=True)] = UNSET
 
 
-class Action(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketAction(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What is to be done once all have confirmed."""
 
     action: Name
@@ -123,43 +123,43 @@ class Action(Part, frozen=True, kw_only=True, omit_defaults=True):
     action_id: str | None = None
 
 
-class Alternative(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketAlternative(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What could be instead of what is proposed."""
 
     summary: Name
-    reason: Annotated[str, Asked(sent=True)] | None = None
+    reason: Annotated[str, Asks(sent=True)] | None = None
     details: JsonObject | None = None
 
 
-class Proposal(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketProposal(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What is proposed."""
 
     summary: Name
     details: JsonObject
-    alternatives: tuple[Alternative, ...] | None = None
+    alternatives: tuple[PacketAlternative, ...] | None = None
     reasoning: str | None = None
 
 
-class ActionResult(Part, frozen=True, kw_only=True, omit_defaults=True):
+class ActionResult(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What became of an action."""
 
     action_id: str
     action: str
     status: Annotated[str, Word(words.ACTION_STATUSES, words.action_status)]
-    executor: Annotated[str, Text(sent_form=forms.ADDRESS), Asked("A2ACP-166", advisory=True)] | None = None
+    executor: Annotated[str, Text(sent_form=forms.ADDRESS), Asks("A2ACP-166", advisory=True)] | None = None
     reason: CodeWord | None = None
 
 
-class Permissions(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketPermissions(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """Which fields a packet carries and withholds, and on what consent."""
 
     shared_fields: Names
     withheld_fields: Names
     consent_level: Annotated[str, Word(words.CONSENT_LEVELS)]
-    onward_fields: Annotated[Names, Asked("A2ACP-181")] | None = None
+    onward_fields: Annotated[Names, Asks("A2ACP-181")] | None = None
 
 
-class Capabilities(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketCapabilities(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What an agent can do (A2ACP-235)."""
 
     supported_versions: Annotated[tuple[Name, ...], Many(sent_least=1)]
@@ -168,7 +168,7 @@ class Capabilities(Part, frozen=True, kw_only=True, omit_defaults=True):
     supported_encryption: Annotated[tuple[Name, ...], Many(sent_least=1)]
 
 
-class Confirmation(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketConfirmation(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """How a group confirms (A2ACP-153)."""
 
     mode: str
@@ -176,18 +176,18 @@ class Confirmation(Part, frozen=True, kw_only=True, omit_defaults=True):
     order: Addresses | None = None
 
 
-class Signature(Part, frozen=True, kw_only=True, omit_defaults=True):
+class Signature(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """One participant's signature below the list of all."""
 
     agent: Address
     signature: str
 
 
-class ChangeRequest(Part, frozen=True, kw_only=True, omit_defaults=True):
+class ChangeRequest(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What should be otherwise in a proposal."""
 
     field: str
-    suggestion: Annotated[Json, Asked(needed=True)] | UnsetType = UNSET
+    suggestion: Annotated[Json, Asks(needed=True)] | UnsetType = UNSET
     """Null in what we send where nothing is suggested, and then absent from what is read."""
 
     @property
@@ -196,14 +196,14 @@ class ChangeRequest(Part, frozen=True, kw_only=True, omit_defaults=True):
         return None if self.suggestion is UNSET else self.suggestion
 
 
-class Child(Part, frozen=True, kw_only=True, omit_defaults=True):
+class ForkChild(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """A thread into which another is split."""
 
     thread_id: ThreadId
     intent: ShortIntent
 
 
-class Change(Part, frozen=True, kw_only=True, omit_defaults=True):
+class SpaceChange(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """A field of a space as it was written or deleted."""
 
     field: Name
@@ -215,7 +215,7 @@ class Change(Part, frozen=True, kw_only=True, omit_defaults=True):
     since: Timestamp | None = None
 
 
-class FieldVersion(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketFieldVersion(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """Which writing of a space's field somebody has."""
 
     v: Positive
@@ -226,7 +226,7 @@ class FieldVersion(Part, frozen=True, kw_only=True, omit_defaults=True):
 Level: TypeAlias = Annotated[str, Word(words.WRITE_LEVELS, exact=True)]
 
 
-class SpaceMember(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketSpaceMember(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """What a member of a space may write, and whether it is there."""
 
     level: Level
@@ -234,7 +234,7 @@ class SpaceMember(Part, frozen=True, kw_only=True, omit_defaults=True):
     status: Annotated[str, Word(words.MEMBER_STATES, exact=True)]
 
 
-class Space(Part, frozen=True, kw_only=True, omit_defaults=True):
+class PacketSpace(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     """A space as it is offered."""
 
     space_id: SpaceId
@@ -280,11 +280,11 @@ CONTEXT_SENT: Final = RecordShape(
 )
 """What we write of the negotiation among a person's fields, which are any JSON."""
 
-SentContext: TypeAlias = Annotated[JsonObject, Asked(sent_shape=CONTEXT_SENT)]
+SentContext: TypeAlias = Annotated[JsonObject, Asks(sent_shape=CONTEXT_SENT)]
 FormatHints: TypeAlias = Annotated[
     JsonObject, RecordShape(tuple(RecordMember(name, Text()) for name in FORMAT_HINTS))
 ]
-Needs: TypeAlias = Annotated[tuple[Need, ...], Many(most=MOST_NEEDS)]
+Needs: TypeAlias = Annotated[tuple[PacketNeed, ...], Many(most=MOST_NEEDS)]
 
 
 # The packet types.
@@ -297,34 +297,34 @@ class Dated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When it was written, by its own word; empty in what we write."""
 
 
-class Opening(Dated, frozen=True, kw_only=True, omit_defaults=True):
+class PacketOpening(Dated, frozen=True, kw_only=True, omit_defaults=True):
     """What may stand in a packet of any type."""
 
-    permissions: Annotated[Permissions, Asked("A2ACP-038", advisory=True)] | None = None
-    capabilities: Annotated[Capabilities, Asked("A2ACP-235", advisory=True)] | None = None
-    format_hints: Annotated[FormatHints, Asked("A2ACP-073", advisory=True)] | None = msgspec.field(
+    permissions: Annotated[PacketPermissions, Asks("A2ACP-038", advisory=True)] | None = None
+    capabilities: Annotated[PacketCapabilities, Asks("A2ACP-235", advisory=True)] | None = None
+    format_hints: Annotated[FormatHints, Asks("A2ACP-073", advisory=True)] | None = msgspec.field(
         default=None, name=HINTS_FIELD
     )
-    fanout_id: Annotated[str, Text(form=forms.FANOUT_ID), Asked("A2ACP-174", advisory=True)] | None = None
-    participants: Annotated[tuple[str, ...], Asked("A2ACP-174", advisory=True)] | None = None
-    participants_digest: Annotated[str, Asked("A2ACP-174", advisory=True)] | None = None
-    participants_signature: Annotated[str, Asked("A2ACP-174", advisory=True)] | None = None
+    fanout_id: Annotated[str, Text(form=forms.FANOUT_ID), Asks("A2ACP-174", advisory=True)] | None = None
+    participants: Annotated[tuple[str, ...], Asks("A2ACP-174", advisory=True)] | None = None
+    participants_digest: Annotated[str, Asks("A2ACP-174", advisory=True)] | None = None
+    participants_signature: Annotated[str, Asks("A2ACP-174", advisory=True)] | None = None
 
 
-class Body(Opening, frozen=True, kw_only=True, omit_defaults=True):
+class PacketBody(PacketOpening, frozen=True, kw_only=True, omit_defaults=True):
     """A packet without its header: what is looked at in whatever comes, of a known type or not."""
 
     TYPE: ClassVar[str] = ""
     ROW: ClassVar[str] = ""
     RULES: ClassVar[tuple[OneOf | NeededWith, ...]] = ()
 
-    needs: Annotated[Needs, Asked("A2ACP-035")] | None = None
-    context: Annotated[JsonObject, Asked("A2ACP-034", sent_shape=CONTEXT_SENT)] | None = None
-    context_unavailable: Annotated[tuple[Unavailable, ...], Asked(advisory=True)] | None = None
+    needs: Annotated[Needs, Asks("A2ACP-035")] | None = None
+    context: Annotated[JsonObject, Asks("A2ACP-034", sent_shape=CONTEXT_SENT)] | None = None
+    context_unavailable: Annotated[tuple[UnavailableField, ...], Asks(advisory=True)] | None = None
     actual_reason: Erased = UNSET
 
 
-class Context(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ContextPacket(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """What a thread is about, what is told and what is asked."""
 
     TYPE: ClassVar = "context"
@@ -332,28 +332,28 @@ class Context(Body, frozen=True, kw_only=True, omit_defaults=True):
     # The draft's coordinator sends what it gathered in place of a context.
     RULES: ClassVar = (OneOf(("context", "aggregated_context"), row="A2ACP-045"),)
 
-    intent: Intent
-    context: Annotated[JsonObject, Asked(sent=True, sent_shape=CONTEXT_SENT)] | None = None
-    needs: Annotated[Needs, Asked("A2ACP-035")] | None = None
-    escalation: Annotated[Escalation, Asked("A2ACP-100")] | None = None
+    intent: PacketIntent
+    context: Annotated[JsonObject, Asks(sent=True, sent_shape=CONTEXT_SENT)] | None = None
+    needs: Annotated[Needs, Asks("A2ACP-035")] | None = None
+    escalation: Annotated[Escalation, Asks("A2ACP-100")] | None = None
     aggregated_context: JsonObject | None = None
     coordinator_recommendation: str | None = None
     reason: str | None = None
 
 
-class ContextRequest(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ContextRequest(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """Fields that are asked for."""
 
     TYPE: ClassVar = "context_request"
     ROW: ClassVar = "A2ACP-046"
 
     # Needed here, where every other packet may leave it out.
-    needs: Annotated[tuple[Need, ...], Many(least=1, most=MOST_NEEDS)]  # pyright: ignore[reportGeneralTypeIssues]
+    needs: Annotated[tuple[PacketNeed, ...], Many(least=1, most=MOST_NEEDS)]  # pyright: ignore[reportGeneralTypeIssues]
     context_provided: SentContext | None = None
-    intent: Annotated[Intent, Asked(advisory=True)] | None = None
+    intent: Annotated[PacketIntent, Asks(advisory=True)] | None = None
 
 
-class ContextResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ContextResponse(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """Fields that were asked for, given or not."""
 
     TYPE: ClassVar = "context_response"
@@ -361,10 +361,10 @@ class ContextResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
     RULES: ClassVar = (OneOf(("context_provided", "context_unavailable"), row="A2ACP-047"),)
 
     context_provided: SentContext | None = None
-    context_unavailable: tuple[Unavailable, ...] | None = None
+    context_unavailable: tuple[UnavailableField, ...] | None = None
 
 
-class IntentUpdate(Body, frozen=True, kw_only=True, omit_defaults=True):
+class IntentUpdate(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """The thread is about something else from now on."""
 
     TYPE: ClassVar = "intent_update"
@@ -376,33 +376,33 @@ class IntentUpdate(Body, frozen=True, kw_only=True, omit_defaults=True):
     additional_context_needed: Needs | None = None
 
 
-class ThreadFork(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadFork(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """One thread becomes several."""
 
     TYPE: ClassVar = "thread_fork"
     ROW: ClassVar = "A2ACP-049"
 
     parent_thread_id: ThreadId
-    new_threads: Annotated[tuple[Child, ...], Many(least=1, sent_least=2, most=5, unique=True)]
+    new_threads: Annotated[tuple[ForkChild, ...], Many(least=1, sent_least=2, most=5, unique=True)]
     shared_context: SentContext | None = None
 
 
-class Resolution(Body, frozen=True, kw_only=True, omit_defaults=True):
+class Resolution(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """A proposal, and who must confirm it."""
 
     TYPE: ClassVar = "resolution"
     ROW: ClassVar = "A2ACP-050"
 
-    proposal: Proposal
+    proposal: PacketProposal
     requires_confirmation_from: Annotated[Addresses, Many(least=1, unique=True)]
     confirmation_timeout: Annotated[str, Text(sent_form=forms.DURATION)]
     on_timeout: Annotated[str, Word(words.ON_TIMEOUTS, words.on_timeout)]
-    actions_on_confirm: Annotated[tuple[Action, ...], Asked("A2ACP-051")] | None = None
-    confirmation: Annotated[Confirmation, Asked("A2ACP-153", advisory=True)] | None = None
-    participants_signatures: Annotated[tuple[Signature, ...], Asked("A2ACP-174", advisory=True)] | None = None
+    actions_on_confirm: Annotated[tuple[PacketAction, ...], Asks("A2ACP-051")] | None = None
+    confirmation: Annotated[PacketConfirmation, Asks("A2ACP-153", advisory=True)] | None = None
+    participants_signatures: Annotated[tuple[Signature, ...], Asks("A2ACP-174", advisory=True)] | None = None
 
 
-class ResolutionResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ResolutionResponse(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """A person's answer to a proposal."""
 
     TYPE: ClassVar = "resolution_response"
@@ -415,26 +415,26 @@ class ResolutionResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
     )
 
     status: Annotated[str, Word(words.RESOLUTION_STATUSES, words.resolution_status)]
-    in_reply_to: Annotated[PacketId, Asked("A2ACP-053", sent=True)] | None = None
-    selected_alternative: Annotated[int, Asked("A2ACP-053")] | None = None
-    change_request: Annotated[ChangeRequest, Asked("A2ACP-053")] | None = None
+    in_reply_to: Annotated[PacketId, Asks("A2ACP-053", sent=True)] | None = None
+    selected_alternative: Annotated[int, Asks("A2ACP-053")] | None = None
+    change_request: Annotated[ChangeRequest, Asks("A2ACP-053")] | None = None
     reason_class: Annotated[str, Word(words.REASON_CLASSES, words.reason_class)] | None = None
     message_to_other_agent: str | None = None
-    actual_reason: Annotated[Erased, Asked("A2ACP-148")] = UNSET
+    actual_reason: Annotated[Erased, Asks("A2ACP-148")] = UNSET
 
 
-class ProcessingError(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ProcessingError(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """No answer could be written."""
 
     TYPE: ClassVar = "processing_error"
     ROW: ClassVar = "A2ACP-056"
 
     code: Annotated[str, Word(words.ERROR_CODES, exact=True)]
-    in_reply_to: Annotated[PacketId, Asked(sent=True)] | None = None
-    retry_expected: Annotated[bool, Asked(sent=True)] | None = None
+    in_reply_to: Annotated[PacketId, Asks(sent=True)] | None = None
+    retry_expected: Annotated[bool, Asks(sent=True)] | None = None
 
 
-class ThreadStatus(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadStatus(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """Where a thread stands with its sender, and what became of its actions."""
 
     TYPE: ClassVar = "thread_status"
@@ -445,7 +445,7 @@ class ThreadStatus(Body, frozen=True, kw_only=True, omit_defaults=True):
     action_results: tuple[ActionResult, ...] | None = None
 
 
-class CoordinatorTransfer(Body, frozen=True, kw_only=True, omit_defaults=True):
+class CoordinatorTransfer(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """A group gets another coordinator."""
 
     TYPE: ClassVar = "coordinator_transfer"
@@ -456,10 +456,10 @@ class CoordinatorTransfer(Body, frozen=True, kw_only=True, omit_defaults=True):
     reason: str
     requires_acceptance: bool
     aggregated_context: JsonObject | None = None
-    confirmation: Annotated[Confirmation, Asked("A2ACP-153", advisory=True)] | None = None
+    confirmation: Annotated[PacketConfirmation, Asks("A2ACP-153", advisory=True)] | None = None
 
 
-class CoordinatorTransferResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+class CoordinatorTransferResponse(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a group's coordination is taken over."""
 
     TYPE: ClassVar = "coordinator_transfer_response"
@@ -470,17 +470,17 @@ class CoordinatorTransferResponse(Body, frozen=True, kw_only=True, omit_defaults
     reason: str | None = None
 
 
-class SpaceInvite(Body, frozen=True, kw_only=True, omit_defaults=True):
+class SpaceInvite(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """An invitation into a shared space."""
 
     TYPE: ClassVar = "space_invite"
     ROW: ClassVar = "A2ACP-201"
 
-    space: Annotated[Space, Asked("A2ACP-197")]
-    write_level: Annotated[Level, Asked("A2ACP-202")]
+    space: Annotated[PacketSpace, Asks("A2ACP-197")]
+    write_level: Annotated[Level, Asks("A2ACP-202")]
 
 
-class SpaceInviteResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
+class SpaceInviteResponse(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """The answer to an invitation into a space."""
 
     TYPE: ClassVar = "space_invite_response"
@@ -490,23 +490,23 @@ class SpaceInviteResponse(Body, frozen=True, kw_only=True, omit_defaults=True):
     accepted: bool
 
 
-class SpaceUpdate(Body, frozen=True, kw_only=True, omit_defaults=True):
+class SpaceUpdate(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """What changed in a space, or what is compared of it."""
 
     TYPE: ClassVar = "space_update"
     ROW: ClassVar = "A2ACP-201"
 
     space_id: SpaceId
-    changes: Annotated[tuple[Change, ...], Many(most=MOST_CHANGES)]
-    members: Annotated[dict[str, SpaceMember], Asked("A2ACP-203")] | None = None
-    field_versions: Annotated[dict[str, FieldVersion], Asked("A2ACP-200")] | None = None
+    changes: Annotated[tuple[SpaceChange, ...], Many(most=MOST_CHANGES)]
+    members: Annotated[dict[str, PacketSpaceMember], Asks("A2ACP-203")] | None = None
+    field_versions: Annotated[dict[str, PacketFieldVersion], Asks("A2ACP-200")] | None = None
     answer: bool | None = None
     wanted: tuple[str, ...] | None = None
-    returned: Annotated[tuple[Change, ...], Many(most=MOST_CHANGES)] | None = None
+    returned: Annotated[tuple[SpaceChange, ...], Many(most=MOST_CHANGES)] | None = None
     left: bool | None = None
 
 
-class ThreadSync(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadSync(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """Which packets of a thread its sender has."""
 
     TYPE: ClassVar = "thread_sync"
@@ -518,16 +518,16 @@ class ThreadSync(Body, frozen=True, kw_only=True, omit_defaults=True):
     answer: bool | None = None
 
 
-class Unknown(Body, frozen=True, kw_only=True, omit_defaults=True):
+class Unknown(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     """A packet of a type that nobody knows: a `context` of which nothing is asked (A2ACP-058)."""
 
     ROW: ClassVar = "A2ACP-058"
 
-    intent: Annotated[Intent, Asked(advisory=True)] | None = None
+    intent: Annotated[PacketIntent, Asks(advisory=True)] | None = None
 
 
-KINDS: Final[tuple[type[Body], ...]] = (
-    Context,
+KINDS: Final[tuple[type[PacketBody], ...]] = (
+    ContextPacket,
     ContextRequest,
     ContextResponse,
     IntentUpdate,

@@ -1,8 +1,8 @@
 """The shape of a packet type or of a part of one, read from the struct that declares it.
 
 A member's shape follows from its type: text, flag, whole number, any JSON, list, another struct. What a type
-cannot say stands beside it in `Annotated`: a shape of its own, `Many` for a list's limits, `Asked` for who
-must write the member. A member without a default is needed by everybody. Knows no packet type.
+cannot say stands beside it in `Annotated`: a shape of its own, `Many` for a list's limits, `Asks` for
+who must write the member. A member without a default is needed by everybody. Knows no packet type.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLAIN: Final[dict[object, Shape]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asks:
     """Who must write a member, and what becomes of one that does not fit (see `RecordMember`)."""
 
     row: str = ""
@@ -75,7 +75,7 @@ def record_of(kind: type[msgspec.Struct]) -> RecordShape:
 
 def _member(field: msgspec.structs.FieldInfo, hint: object) -> RecordMember:
     kind, notes = _apart(hint)
-    asked = next((note for note in reversed(notes) if isinstance(note, Asked)), Asked())
+    asked = next((note for note in reversed(notes) if isinstance(note, Asks)), Asks())
     shape = _shape(kind, notes)
     # A word that is read into what lacks it is there once a packet is read.
     is_filled = isinstance(shape, Word) and shape.filled

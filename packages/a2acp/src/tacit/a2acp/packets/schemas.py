@@ -40,7 +40,7 @@ from tacit.base.errors import Refused
 if TYPE_CHECKING:
     from tacit.base.strict_json import JsonObject
 
-CONTEXT: Final[str] = bodies.Context.TYPE
+CONTEXT: Final[str] = bodies.ContextPacket.TYPE
 CONTEXT_REQUEST: Final[str] = bodies.ContextRequest.TYPE
 CONTEXT_RESPONSE: Final[str] = bodies.ContextResponse.TYPE
 INTENT_UPDATE: Final[str] = bodies.IntentUpdate.TYPE
@@ -76,9 +76,9 @@ HEADER: Final = RecordShape(
 )
 """What stands at the head of every packet (A2ACP-025)."""
 
-OPENING: Final = members_of(bodies.Opening)
+OPENING: Final = members_of(bodies.PacketOpening)
 """What may stand in a packet of any type."""
-EVERYWHERE: Final = members_of(bodies.Body)
+EVERYWHERE: Final = members_of(bodies.PacketBody)
 """What is looked at in whatever comes, of a known type or not."""
 
 
@@ -97,12 +97,12 @@ class PacketType:
         return RecordShape((*self.members, *more), self.rules)
 
 
-def _declared(kind: type[bodies.Body]) -> PacketType:
+def _declared(kind: type[bodies.PacketBody]) -> PacketType:
     return PacketType(kind.ROW, members_of(kind), kind.RULES)
 
 
-Kind = TypeVar("Kind", bound=bodies.Body)
-VALUES: Final[dict[str, type[bodies.Body]]] = {kind.TYPE: kind for kind in bodies.KINDS}
+Kind = TypeVar("Kind", bound=bodies.PacketBody)
+VALUES: Final[dict[str, type[bodies.PacketBody]]] = {kind.TYPE: kind for kind in bodies.KINDS}
 """The struct of each type."""
 TYPES: Final[dict[str, PacketType]] = {name: _declared(kind) for name, kind in VALUES.items()}
 """Every type that this agent knows."""
@@ -173,9 +173,9 @@ def normalised(packet_type: str, fields: Fields) -> Fields:
     return found
 
 
-def valued(packet_type: str, fields: JsonObject) -> bodies.Body:
+def valued(packet_type: str, fields: JsonObject) -> bodies.PacketBody:
     """A packet as a value of its type, of fields that are `normalised` or that `check_out` has let pass."""
-    return valued_as(VALUES.get(packet_type, bodies.Context), fields)
+    return valued_as(VALUES.get(packet_type, bodies.ContextPacket), fields)
 
 
 def valued_as(kind: type[Kind], fields: JsonObject) -> Kind:
@@ -186,7 +186,7 @@ def valued_as(kind: type[Kind], fields: JsonObject) -> Kind:
         raise MalformedPacket("the packet is none of its type") from None
 
 
-def written(body: bodies.Body) -> JsonObject:
+def written(body: bodies.PacketBody) -> JsonObject:
     """A value as the body that is sent."""
     found: JsonObject = msgspec.json.decode(msgspec.json.encode(body))
     return found

@@ -58,16 +58,16 @@ def chosen(members: Sequence[str], *, quorum: object = None, in_order: bool = Fa
     return Confirmation(QUORUM, quorum=quorum)
 
 
-def written(way: Confirmation) -> bodies.Confirmation:
+def written(way: Confirmation) -> bodies.PacketConfirmation:
     """The `confirmation` of a resolution."""
-    return bodies.Confirmation(
+    return bodies.PacketConfirmation(
         mode=way.mode,
         quorum=way.quorum if way.mode == QUORUM else None,
         order=way.order if way.mode == SEQUENTIAL else None,
     )
 
 
-def read(said: bodies.Confirmation | None, members: Sequence[str]) -> Confirmation:
+def read(said: bodies.PacketConfirmation | None, members: Sequence[str]) -> Confirmation:
     """The `confirmation` of a packet; what cannot be is `all` (A2ACP-153)."""
     if said is None:
         return Confirmation()

@@ -33,7 +33,7 @@ from tacit.agent.scheduling.view import view_of
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.bodies import Body
+    from tacit.a2acp.packets.bodies import PacketBody
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.state import Planned, Proposal, Thread
     from tacit.agent.kernel.workspace import Workspace
@@ -355,7 +355,7 @@ def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Plann
     return found
 
 
-def crossed_its_end(ws: Workspace, thread: Thread, body: Body) -> bool:
+def crossed_its_end(ws: Workspace, thread: Thread, body: PacketBody) -> bool:
     """Whether our time ran out while the other's yes was on its way to our own (A2ACP-163)."""
     standing = thread.proposal
     if thread.state is not State.EXPIRED or standing is None or ws.me not in standing.confirmed:

@@ -26,7 +26,7 @@ from tacit.base.quoting import shown, shown_in
 from tacit.base.strict_json import as_list, as_objects
 
 if TYPE_CHECKING:
-    from tacit.a2acp.packets.bodies import Context
+    from tacit.a2acp.packets.bodies import ContextPacket
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.calendars.busy import Busy
@@ -183,7 +183,7 @@ def surface(
     return "people are asked"
 
 
-def asked_by_them(ws: Workspace, view: View, packet_id: str, body: Context) -> None:
+def asked_by_them(ws: Workspace, view: View, packet_id: str, body: ContextPacket) -> None:
     """The other side has come to its end and wants the people asked (A2ACP-101)."""
     if view.thread.ours and ws.open_questions(view.thread.thread_id, "escalation"):
         # Both came to it at once: people choose from one list, the initiator's.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAIN: Final = -1
 """The proposal itself, not one of its alternatives."""
-_NOTHING: Final = bodies.Proposal(summary="", details={})
+_NOTHING: Final = bodies.PacketProposal(summary="", details={})
 """What a proposal says whose content is gone."""
 
 
@@ -57,7 +57,7 @@ def slot_of(said: JsonObject, ws: Workspace) -> Span | None:
     return reading.spans[0] if len(reading.spans) == 1 and not reading.unclear else None
 
 
-def standing_proposal(ws: Workspace, thread: Thread) -> bodies.Proposal:
+def standing_proposal(ws: Workspace, thread: Thread) -> bodies.PacketProposal:
     """What the resolution that stands proposes; empty when its content is gone."""
     standing = thread.proposal
     body = ws.body(thread, standing.packet_id, standing.side, bodies.Resolution) if standing else None
@@ -83,7 +83,7 @@ def chosen_details(ws: Workspace, thread: Thread, choice: int = MAIN) -> JsonObj
     return {**of_alternative(proposal, other), "summary": other.summary}
 
 
-def of_alternative(proposal: bodies.Proposal, other: bodies.Alternative) -> JsonObject:
+def of_alternative(proposal: bodies.PacketProposal, other: bodies.PacketAlternative) -> JsonObject:
     """The details of an alternative: its own over those of the proposal."""
     return {**proposal.details, **(other.details or {})}
 

@@ -238,7 +238,7 @@ def ask_owner(ws: Workspace, thread: Thread) -> None:
     ws.change(thread, proposal=replace(standing, question_id=question.question_id))
 
 
-def said_at(ws: Workspace, body: bodies.Body) -> Moment:
+def said_at(ws: Workspace, body: bodies.PacketBody) -> Moment:
     """When a packet of theirs was written, by its own word, but never later than now (A2ACP-154)."""
     at = parse_rfc3339(body.timestamp) if body.timestamp else None
     return ws.now if at is None else min(at, ws.now)

@@ -131,7 +131,7 @@ def _moved_by(ws: Workspace, thread: Thread) -> None:
         ws.move(thread.thread_id, Cause.ANSWERED)
 
 
-def _after_the_end(ws: Workspace, thread: Thread, kind: str, body: bodies.Body) -> None:
+def _after_the_end(ws: Workspace, thread: Thread, kind: str, body: bodies.PacketBody) -> None:
     """Kept in the history, answered by nobody (A2ACP-165)."""
     status = body.state if isinstance(body, bodies.ThreadStatus) else ""
     if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
@@ -144,7 +144,7 @@ def _after_the_end(ws: Workspace, thread: Thread, kind: str, body: bodies.Body) 
         grouping.came_late(ws, thread)
     elif acting.crossed_its_end(ws, thread, body):
         acting.revive(ws, thread)
-    elif isinstance(body, bodies.Context) and ws.peer_of(thread.peer).welcome:
+    elif isinstance(body, bodies.ContextPacket) and ws.peer_of(thread.peer).welcome:
         ws.notice(thread.thread_id, "after_the_end")
     elif thread.state is State.EXPIRED and status == State.DECLINED.value:
         # A person's no beats a clock (A2ACP-163).
@@ -154,10 +154,10 @@ def _after_the_end(ws: Workspace, thread: Thread, kind: str, body: bodies.Body) 
 # What each type does.
 
 
-def _take(ws: Workspace, thread: Thread, packet_id: str, body: bodies.Body, fields: JsonObject) -> None:
+def _take(ws: Workspace, thread: Thread, packet_id: str, body: bodies.PacketBody, fields: JsonObject) -> None:
     """What a packet does that counts; `fields` are its JSON, in which anything may be told or asked."""
     match body:
-        case bodies.Context():
+        case bodies.ContextPacket():
             _context(ws, thread, packet_id, body, fields)
         case bodies.ContextRequest() | bodies.ContextResponse():
             _learn(ws, thread, fields)
@@ -187,7 +187,9 @@ def _take(ws: Workspace, thread: Thread, packet_id: str, body: bodies.Body, fiel
             pass
 
 
-def _context(ws: Workspace, thread: Thread, packet_id: str, body: bodies.Context, fields: JsonObject) -> None:
+def _context(
+    ws: Workspace, thread: Thread, packet_id: str, body: bodies.ContextPacket, fields: JsonObject
+) -> None:
     _learn(ws, thread, fields)
     if body.escalation is not None and body.escalation.recommend == vocabulary.SURFACE_TO_USERS:
         escalating.asked_by_them(ws, view_of(ws, ws.thread(thread.thread_id)), packet_id, body)

@@ -20,7 +20,7 @@ from tacit.base.moment import SECOND, parse_rfc3339, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tacit.a2acp.packets.bodies import FieldVersion
+    from tacit.a2acp.packets.bodies import PacketFieldVersion
     from tacit.agent.spaces.state import Cell, Member
     from tacit.base.moment import Moment
 
@@ -58,7 +58,7 @@ def field_versions(held: Iterable[tuple[str, Cell]], author: str) -> dict[str, A
     }
 
 
-def read_versions(said: Mapping[str, FieldVersion], author: str) -> dict[str, Version] | None:
+def read_versions(said: Mapping[str, PacketFieldVersion], author: str) -> dict[str, Version] | None:
     """The versions that a member says it holds of an author's; None for what is none."""
     if len(said) > MOST_FIELDS:
         return None

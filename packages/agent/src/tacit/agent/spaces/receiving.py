@@ -69,7 +69,7 @@ def _violated(ws: Workspace, space_id: str, peer: str, rule: str) -> None:
 # Joining.
 
 
-def _invite(ws: Workspace, peer: str, about: bodies.Space, level: str) -> None:
+def _invite(ws: Workspace, peer: str, about: bodies.PacketSpace, level: str) -> None:
     """Somebody invites us: a question to our owner, and nothing else before its answer (A2ACP-201)."""
     space_id = about.space_id
     participants = about.participants
@@ -131,7 +131,7 @@ def tell_members(ws: Workspace, space_id: str, *also: str) -> None:
         out.update(ws, space, peer, members=members)
 
 
-def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, bodies.SpaceMember]) -> None:
+def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, bodies.PacketSpaceMember]) -> None:
     if peer != space.creator or len(told) > 4 * MOST_MEMBERS:
         _violated(ws, space.space_id, peer, "space_members")
         return
@@ -142,7 +142,7 @@ def _members(ws: Workspace, space: Space, peer: str, told: Mapping[str, bodies.S
             return
 
 
-def _one_member(ws: Workspace, space_id: str, one: str, known: bodies.SpaceMember) -> None:
+def _one_member(ws: Workspace, space_id: str, one: str, known: bodies.PacketSpaceMember) -> None:
     space = out.space_of(ws, space_id)
     before = space.members.get(one)
     number, status, level = known.v, known.status, known.level
@@ -210,7 +210,7 @@ def _update(ws: Workspace, peer: str, space_id: str, body: bodies.SpaceUpdate) -
         _compared(ws, space_id, peer, body, wanted[:MOST_FIELDS])
 
 
-def _read(given: bodies.Change) -> merge.Change | None:
+def _read(given: bodies.SpaceChange) -> merge.Change | None:
     """A change as it came; None for what is none: a path that names no field, a list, a value too large."""
     at = parse_rfc3339(given.at)
     deleted = given.deleted is True
@@ -226,7 +226,7 @@ def _read(given: bodies.Change) -> merge.Change | None:
     return merge.Change(given.field, value, deleted, given.v, at, known, since)
 
 
-def _changes(ws: Workspace, space_id: str, peer: str, given: Iterable[bodies.Change]) -> None:
+def _changes(ws: Workspace, space_id: str, peer: str, given: Iterable[bodies.SpaceChange]) -> None:
     refused: set[str] = set()
     for one in given:
         change = _read(one)
@@ -297,7 +297,7 @@ def _was_lost(
     return unheard or merge.owner(before.values()) != merge.owner(after.values())
 
 
-def _returned(ws: Workspace, space_id: str, peer: str, given: Iterable[bodies.Change]) -> None:
+def _returned(ws: Workspace, space_id: str, peer: str, given: Iterable[bodies.SpaceChange]) -> None:
     """Our own words back, by their marks; what has none of ours is nobody's word."""
     space = out.space_of(ws, space_id)
     for one in given:

@@ -37,7 +37,7 @@ DETAILS = {
 
 def of(*entries: dict[str, Any], proposer: str = BOB) -> tuple[Action, ...]:
     return plan(
-        [msgspec.convert(entry, bodies.Action) for entry in entries],
+        [msgspec.convert(entry, bodies.PacketAction) for entry in entries],
         thread_id="thr_x9y8z7",
         packet_id="pkt_a1b2c3d4",
         proposer=proposer,
@@ -81,7 +81,7 @@ def test_an_id_is_the_same_after_every_crash_and_another_for_everything_else() -
     assert len(ids) == 5
     assert all(action_id.startswith("act_") and len(action_id) == 30 for action_id in ids)
     other = plan(
-        [msgspec.convert(BOOK, bodies.Action)],
+        [msgspec.convert(BOOK, bodies.PacketAction)],
         thread_id="thr_x9y8z7",
         packet_id="pkt_other",
         proposer=BOB,

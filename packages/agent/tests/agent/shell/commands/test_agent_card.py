@@ -9,7 +9,7 @@ from tacit.agent.shell.commands import arrange_show
 from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
 from tacit.agent.shell.commands.desk.card import Draft, press
-from tacit.base.agent_results import Question
+from tacit.base.agent_results import QuestionResult
 from tacit.base.commands import quotation
 
 BEN = "agent:ben@relay.example"
@@ -31,11 +31,11 @@ def question(kind, *, fields=(), proposal=None, choices=(), about=None):
 
 def begun(asks):
     """The card of a question, as it comes over a line."""
-    return agent_card.begun(msgspec.convert(asks, Question))
+    return agent_card.begun(msgspec.convert(asks, QuestionResult))
 
 
 def shown(asks):
-    return arrange_show.question(msgspec.convert(asks, Question))
+    return arrange_show.question(msgspec.convert(asks, QuestionResult))
 
 
 def asked(name, *values, reason="so that we find a place", **more):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tacit.agent.shell.commands.demo.stage import Part, Stage
+from tacit.agent.shell.commands.demo.stage import DemoPart, Stage
 
 
 class Played:
@@ -33,7 +33,7 @@ class Played:
 @pytest.mark.spec("A2ACP-272")
 async def test_a_proposal_is_shown_then_the_yes_and_then_it_is_said():
     played = Played({"question_id": "q1"})
-    await Stage.confirms(played, Part("bob", {}))  # type: ignore[arg-type]
+    await Stage.confirms(played, DemoPart("bob", {}))  # type: ignore[arg-type]
     assert played.steps == [
         ("waits", "bob", "checkpoint"),
         ("asked", "bob"),

@@ -18,7 +18,7 @@ from tacit.agent.shell.commands.desk.line import Here, Running, here
 from tacit.agent.shell.io import door
 from tacit.base import agent_operations as operations
 from tacit.base.agent_owner_results import Disclosure
-from tacit.base.agent_results import Notice, ThreadLine
+from tacit.base.agent_results import NoticeResult, ThreadLine
 from tests.agent.arrangements import pair, registered, share
 from tests.relay_support import PATIENCE, Relay
 from tests.typed import typed
@@ -246,7 +246,7 @@ def test_notices_and_receipts_are_rows_in_styles_that_there_are():
         to="agent:ben@relay.example", field="dietary", value="no meat", basis="user_approved",
         via="inbox", at=at, thread_id="thr_1", packet_id="pkt_1", question_id=None,
     )  # fmt: skip
-    news = Notice(thread_id="thr_1", code="completed", text="x" * 99, about=None, at=at)
+    news = NoticeResult(thread_id="thr_1", code="completed", text="x" * 99, about=None, at=at)
     notice, receipt = inbox._notice_row(news), inbox._receipt_row(told)
     assert [style for line in notice for style, _ in line] == ["notice", "dim"]
     assert notice[0][0][1].endswith("…")

@@ -25,7 +25,7 @@ from tacit.agent.shell.commands.demo.stage import DAYS_AHEAD, ZONE
 from tacit.agent.shell.commands.demo.talk import TalkScreen
 from tacit.agent.shell.commands.desk import card as agent_card
 from tacit.agent.shell.commands.desk import card_show
-from tacit.base.agent_results import Question
+from tacit.base.agent_results import QuestionResult
 from tacit.base.moment import SECOND, Moment
 from tests.days import weekday
 from tests.processes import RelayProcess
@@ -513,7 +513,7 @@ def test_a_proposal_is_shown_by_what_a_yes_confirms_and_its_words_are_a_quotatio
             "by": "them",
         },
     }
-    question = msgspec.convert(asks, Question)
+    question = msgspec.convert(asks, QuestionResult)
     shown = "\n".join(arrange_show.question(question))
     assert shown.index("Fri 27 Mar 19:00-20:30 +00:00") < shown.index(
         "“Dinner on Saturday at noon, at Luigi”"

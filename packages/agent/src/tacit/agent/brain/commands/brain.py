@@ -118,7 +118,7 @@ def _keep(chosen: Configured, *, as_json: bool) -> None:
     show(found, "\n".join(_lines(found)), as_json=as_json)
 
 
-def _lines(found: results.Brain) -> list[str]:
+def _lines(found: results.BrainResult) -> list[str]:
     chosen = configured(found.brain)
     lines: list[str] = []
     for tier in TIERS:
@@ -143,7 +143,7 @@ def _named(definition: Definition | None) -> str:
     return one_line(" ".join(filter(None, (definition.driver, definition.model, program, *more))))
 
 
-def _spent(spent: results.Spent) -> str:
+def _spent(spent: results.SpentResult) -> str:
     return f"{spent.tokens:,} tokens, ${spent.usd:.4f}"
 
 

@@ -38,7 +38,7 @@ def _line(one: results.GuestLine) -> str:
     return f"{one.guest_id}  {one.name or '(forgotten)'}  {_STATES[one.state]}{said}"
 
 
-def _answer(one: results.GuestAnswer) -> list[str]:
+def _answer(one: results.GuestAnswerResult) -> list[str]:
     how = "by the link" if one.source == "link" else "pasted by you"
     counts = "counts" if one.counts else "counts for nothing"
     if not one.readable:

@@ -60,7 +60,7 @@ def is_calendar(action: str, service: str = "") -> bool:
 
 
 def plan(
-    entries: Sequence[bodies.Action],
+    entries: Sequence[bodies.PacketAction],
     *,
     thread_id: str,
     packet_id: str,

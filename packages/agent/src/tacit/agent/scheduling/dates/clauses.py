@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tacit.agent.scheduling.dates import zones as zone_words
-from tacit.agent.scheduling.dates.items import COUNTED, FRAME, WEEKDAY, ClockTime, Day, Except, Part, Time
+from tacit.agent.scheduling.dates.items import COUNTED, FRAME, WEEKDAY, ClockTime, Day, Except, Part, TimeItem
 from tacit.agent.scheduling.dates.words import Hours
 from tacit.base.moment import LAST, SECOND, Moment
 from tacit.base.spans import Span, without
@@ -365,7 +365,7 @@ class _Reading:
         end = next((bound for bound in bounds if bound > start), DAY)
         return Window(start, end if end > start else start + GRACE, clock=True)
 
-    def _up_to(self, last: Time | None) -> Window | str:
+    def _up_to(self, last: TimeItem | None) -> Window | str:
         end = self._point(last) if last is not None else DAY
         if isinstance(end, str):
             return end
@@ -373,11 +373,11 @@ class _Reading:
         start = next((bound for bound in bounds if bound < end), 0)
         return Window(start, end or DAY, clock=True)
 
-    def _point(self, time: Time) -> int | str:
+    def _point(self, time: TimeItem) -> int | str:
         found = self._chosen([(minute, minute) for minute in time.readings])
         return found if isinstance(found, str) else found[0]
 
-    def _range(self, first: Time, last: Time) -> Window | str:
+    def _range(self, first: TimeItem, last: TimeItem) -> Window | str:
         several: list[tuple[int, int]] = []
         for start in first.readings:
             ends = [end + DAY * (end <= start) for end in last.readings]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.scheduling.dates.items import Ahead, ClockTime, Day, Doubt, Found, Length, Part, Time
+from tacit.agent.scheduling.dates.items import Ahead, ClockTime, Day, Doubt, Found, Length, Part, TimeItem
 from tacit.agent.scheduling.dates.words import (
     HOUR_WORDS,
     MINUTE_WORDS,
@@ -39,7 +39,7 @@ _SMALL: Final = {"quarter": 15, "half": 30, "five": 5, "ten": 10, "twenty": 20}
 _CLOCK_MINUTES: Final = frozenset({5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55})
 _LONGEST_MINUTES: Final = 7 * 24 * 60
 
-Got = tuple[Time, int]
+Got = tuple[TimeItem, int]
 
 
 def clock(sentence: Sentence, at: int, *, beside_day: bool, behind_clock: bool) -> Found | None:
@@ -102,7 +102,7 @@ def _ish(sentence: Sentence, at: int) -> bool:
     return sentence.word(at + 1) == "ish" or sentence.says(at + 1, "-", "ish")
 
 
-def _open(sentence: Sentence, at: int, made: Callable[[Time], ClockTime]) -> Found | None:
+def _open(sentence: Sentence, at: int, made: Callable[[TimeItem], ClockTime]) -> Found | None:
     place = at + (sentence.word(at) in {"at", *_ABOUT})
     got = time_at(sentence, place, bare=True)
     if got is None:
@@ -166,15 +166,15 @@ def time_at(sentence: Sentence, at: int, *, bare: bool) -> Got | None:
 def _time(hour: int, minute: int, end: int, *, sure: bool) -> Got | None:
     if minute > 59 or hour > 24 or (hour == 24 and minute):
         return None
-    return Time(hour, minute, sure or hour > 12 or hour == 0), end
+    return TimeItem(hour, minute, sure or hour > 12 or hour == 0), end
 
 
 def _in_words(sentence: Sentence, at: int) -> Got | None:
     word = sentence.word(at)
     if word in {"noon", "midday"}:
-        return Time(12, 0, sure=True), at + 1
+        return TimeItem(12, 0, sure=True), at + 1
     if word == "midnight":
-        return Time(24, 0, sure=True), at + 1
+        return TimeItem(24, 0, sure=True), at + 1
     past = _past_or_to(sentence, at)
     if past is not None:
         return past
@@ -214,7 +214,7 @@ def _past_or_to(sentence: Sentence, at: int) -> Got | None:
     if sentence.kind(place) == "ampm":
         hour, _, half = sentence.tokens[place].numbers
         total = (hour % 12 + 12 * half) * 60 + (minutes if side in {"past", "after"} else -minutes)
-        return Time(total // 60 % 24, total % 60, sure=True), place + 1
+        return TimeItem(total // 60 % 24, total % 60, sure=True), place + 1
     number = sentence.number(place) if sentence.word(place) not in {"a", "an"} else None
     if number is None or not 1 <= number[0] <= 12 or sentence.word(number[1]) in HOUR_WORDS:
         return None

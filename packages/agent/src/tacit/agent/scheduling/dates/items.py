@@ -26,7 +26,7 @@ class Day(NamedTuple):
     kind: str = DATE
 
 
-class Time(NamedTuple):
+class TimeItem(NamedTuple):
     """A time on the clock; one that is not `sure` is a figure of twelve hours, before noon or after."""
 
     hour: int
@@ -44,8 +44,8 @@ class Time(NamedTuple):
 class ClockTime(NamedTuple):
     """A time to begin at, or from one to another; an end that was left open is None."""
 
-    first: Time | None
-    last: Time | None = None
+    first: TimeItem | None
+    last: TimeItem | None = None
     point: bool = False
     about: bool = False
 
@@ -70,7 +70,7 @@ class Ahead(NamedTuple):
     within: bool = False
 
 
-class Zone(NamedTuple):
+class ZoneItem(NamedTuple):
     """Whose clock is meant: an IANA name, or minutes east of Greenwich, which `place` may contradict."""
 
     name: str = ""
@@ -106,7 +106,7 @@ class Past(NamedTuple):
     """Words about what was: not a time to arrange, and they stay in the rest."""
 
 
-Item = Day | ClockTime | Part | Length | Ahead | Zone | Doubt | Flex | Except | Past
+Item = Day | ClockTime | Part | Length | Ahead | ZoneItem | Doubt | Flex | Except | Past
 
 
 class Found(NamedTuple):

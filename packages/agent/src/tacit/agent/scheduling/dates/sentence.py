@@ -49,7 +49,7 @@ from tacit.agent.scheduling.dates.items import (
     Part,
     Past,
     Piece,
-    Zone,
+    ZoneItem,
 )
 from tacit.agent.scheduling.dates.words import MEALS, Hours
 from tacit.base.moment import LAST, SECOND, Moment
@@ -263,7 +263,7 @@ def _meal(sentence: Sentence, read: _Read) -> Hours | None:
 
 def _zone(items: list[Item], today: date, owner: tzinfo, doubts: list[str]) -> tzinfo | None:
     """The one zone that was named; two of them are asked about."""
-    named = list(dict.fromkeys(item for item in items if isinstance(item, Zone)))
+    named = list(dict.fromkeys(item for item in items if isinstance(item, ZoneItem)))
     if not named:
         return None
     dates = [day for item in items if isinstance(item, Day) for day in item.dates]

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets.zones import wall, zone_named
-from tacit.agent.scheduling.dates.items import Doubt, Found, Zone
+from tacit.agent.scheduling.dates.items import Doubt, Found, ZoneItem
 from tacit.agent.scheduling.dates.words import ABBREVIATIONS, REGIONS, SEVERAL_MEANINGS, ZONES
 from tacit.base.moment import LAST, Moment
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.a2acp.packets.tokens import Sentence
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-MY_TIME: Final = Zone(said="my time")
+MY_TIME: Final = ZoneItem(said="my time")
 _OFTEN_WORDS: Final = frozenset({"est", "met", "west", "pt", "et", "mt", "z", "ist", "ect"})
 _MOST_OFFSET: Final = 15 * 60
 
@@ -64,7 +64,7 @@ def happens_once(day: date, minute: int, zone: tzinfo) -> bool:
         return True
 
 
-def resolved(zone: Zone, day: date, owner: tzinfo) -> tzinfo | Doubt:
+def resolved(zone: ZoneItem, day: date, owner: tzinfo) -> tzinfo | Doubt:
     """The zone that words mean on a day."""
     if zone == MY_TIME:
         return owner
@@ -105,13 +105,13 @@ def _offset(sentence: Sentence, at: int, *, behind_clock: bool) -> Found | None:
     offset = hours * 60 + minutes
     if minutes > 59 or offset > _MOST_OFFSET:
         return None
-    return Found((Zone(offset=-offset if sign == "-" else offset),), at + named + 2)
+    return Found((ZoneItem(offset=-offset if sign == "-" else offset),), at + named + 2)
 
 
 def _named(sentence: Sentence, at: int, *, behind_clock: bool) -> Found | None:
     if sentence.kind(at) == "zone":
         name = sentence.tokens[at].written
-        return Found((Zone(name=name),), at + 1) if zone_named(name) is not None else None
+        return Found((ZoneItem(name=name),), at + 1) if zone_named(name) is not None else None
     if sentence.kind(at) != "word":
         return None
     written, word = sentence.tokens[at].written, sentence.word(at)
@@ -120,10 +120,10 @@ def _named(sentence: Sentence, at: int, *, behind_clock: bool) -> Found | None:
     if capital and name in ABBREVIATIONS and (name != "Z" or behind_clock):
         offset, place = ABBREVIATIONS[name]
         return Found(
-            (Zone(offset=offset, place=place, said=name),), at + 1 + (sentence.word(at + 1) == "time")
+            (ZoneItem(offset=offset, place=place, said=name),), at + 1 + (sentence.word(at + 1) == "time")
         )
     if capital and behind_clock and name in REGIONS:
-        return Found((Zone(name=REGIONS[name]),), at + 1)
+        return Found((ZoneItem(name=REGIONS[name]),), at + 1)
     if capital and behind_clock and name in SEVERAL_MEANINGS:
         return Found((Doubt(f"{name} is the name of several zones: which one is meant?"),), at + 1)
     return _of_a_place(sentence, at, behind_clock=behind_clock)
@@ -134,7 +134,7 @@ def _of_a_place(sentence: Sentence, at: int, *, behind_clock: bool) -> Found | N
         if sentence.word(at + words) == "time":
             name = " ".join(sentence.word(at + offset) for offset in range(words))
             if name in ZONES:
-                return Found((Zone(name=ZONES[name]),), at + words + 1)
+                return Found((ZoneItem(name=ZONES[name]),), at + words + 1)
     word = sentence.word(at)
     if sentence.word(at + 1) != "time" or not behind_clock:
         return None

@@ -46,7 +46,7 @@ TITLES: Final = {
 _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
 
 
-def question(one: results.Question) -> list[str]:
+def question(one: results.QuestionResult) -> list[str]:
     """A question, with how it is answered."""
     kind, question_id = one.kind, one.question_id
     lines = [f"{bold(TITLES.get(kind, str(kind)))} {styled(who(one.counterpart), 'cyan')}"]
@@ -79,7 +79,7 @@ def remembered(name: str, value: object) -> list[str]:
     return [
         f"from memory, {label(one.field)}: {quoted(value_text(one.value))}"
         f" ({'you noted it' if one.told_by == 'you' else f'as {name} told'}, {when(one.since)})"
-        for one in msgspec.convert(value, list[results.Remembered])
+        for one in msgspec.convert(value, list[results.RememberedResult])
     ]
 
 
@@ -87,7 +87,7 @@ def _said(value: object) -> str:
     return quoted(value) if isinstance(value, str) else clean(value)[:LONGEST_QUOTE]
 
 
-def _name(one: results.Question) -> str:
+def _name(one: results.QuestionResult) -> str:
     return who(one.counterpart).partition("@")[0]
 
 
@@ -112,7 +112,7 @@ def offer(details: Mapping[str, object]) -> str:
     return "; ".join(one for one in (when, *rest) if one)
 
 
-def _proposal(proposal: results.Proposal) -> list[str]:
+def _proposal(proposal: results.ProposalResult) -> list[str]:
     by = "your agent" if proposal.by == "us" else "their agent"
     what = offer(proposal.details or {})
     lines = [f"  {bold(what)}"] if what else []
@@ -132,12 +132,12 @@ def _proposal(proposal: results.Proposal) -> list[str]:
     return lines
 
 
-def _not_as_asked(offered: results.Proposal | results.Alternative) -> list[str]:
+def _not_as_asked(offered: results.ProposalResult | results.AlternativeResult) -> list[str]:
     """What of it is not as the owner asked."""
     return [styled(f"    {plain(one)}", "yellow") for one in offered.not_as_asked or ()]
 
 
-def _answer(one: results.Question) -> str:
+def _answer(one: results.QuestionResult) -> str:
     match one.kind:
         case "consent":
             given = [

@@ -9,21 +9,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.shell.commands.demo.stage import ZONE, Busy, Part, stage, write_calendar
+from tacit.agent.shell.commands.demo.stage import ZONE, DemoBusy, DemoPart, stage, write_calendar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.agent.shell.commands.demo.stage import Screen, Stage
+    from tacit.agent.shell.commands.demo.stage import DemoScreen, Stage
 
-ALICE: Final = Part("alice", {"timezone": ZONE, "home_address": "17 Mill Lane"})
-BOB: Final = Part("bob", {"timezone": ZONE, "budget_range": "GBP 20-40"}, (Busy("17:00", "19:00", "choir"),))
-CHARLIE: Final = Part(
+ALICE: Final = DemoPart("alice", {"timezone": ZONE, "home_address": "17 Mill Lane"})
+BOB: Final = DemoPart(
+    "bob", {"timezone": ZONE, "budget_range": "GBP 20-40"}, (DemoBusy("17:00", "19:00", "choir"),)
+)
+CHARLIE: Final = DemoPart(
     "charlie",
     {"timezone": ZONE, "health_info": "new tablets, ask Dr Rao"},
-    (Busy("17:00", "23:30", "climbing"), Busy("12:00", "23:30", "a wedding in Leeds", 1)),
+    (DemoBusy("17:00", "23:30", "climbing"), DemoBusy("12:00", "23:30", "a wedding in Leeds", 1)),
 )
-DIANA: Final = Part("diana", {"timezone": ZONE, "dietary": "vegetarian"})
+DIANA: Final = DemoPart("diana", {"timezone": ZONE, "dietary": "vegetarian"})
 PARTS: Final = (ALICE, BOB, CHARLIE, DIANA)
 
 
@@ -32,7 +34,7 @@ def wish(first: str, second: str) -> str:
     return f"game night on {first} or {second} evening"
 
 
-async def game_night(folder: Path, screen: Screen, pace: float) -> None:
+async def game_night(folder: Path, screen: DemoScreen, pace: float) -> None:
     """The game night in this folder."""
     async with stage(folder, PARTS, screen, pace) as play:
         await play.says(ALICE.name, wish(play.weekday(), play.weekday(1)), *(one.name for one in PARTS[1:]))

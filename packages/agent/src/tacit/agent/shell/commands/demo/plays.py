@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.agent.shell.commands.demo import group
 from tacit.agent.shell.commands.demo.screen import JsonScreen, PaneScreen
-from tacit.agent.shell.commands.demo.stage import ZONE, Busy, Part, stage
+from tacit.agent.shell.commands.demo.stage import ZONE, DemoBusy, DemoPart, stage
 from tacit.agent.shell.commands.demo.talk import TalkScreen
 from tacit.base.errors import Unavailable
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields
-    from tacit.agent.shell.commands.demo.stage import Screen
+    from tacit.agent.shell.commands.demo.stage import DemoScreen
 
-ALICE: Final = Part(
+ALICE: Final = DemoPart(
     "alice",
     {
         "timezone": ZONE,
@@ -32,10 +32,10 @@ ALICE: Final = Part(
         "budget_range": "GBP 20-40",
         "home_address": "17 Mill Lane",
     },
-    (Busy("17:00", "18:30", "piano lesson"),),
+    (DemoBusy("17:00", "18:30", "piano lesson"),),
     ("budget_range",),
 )
-BOB: Final = Part(
+BOB: Final = DemoPart(
     "bob",
     {
         "timezone": ZONE,
@@ -43,13 +43,13 @@ BOB: Final = Part(
         "dietary": "no shellfish",
         "health_info": "new tablets, ask Dr Rao",
     },
-    (Busy("20:30", "23:00", "late shift"),),
+    (DemoBusy("20:30", "23:00", "late shift"),),
 )
 _BOOK: Final = ("sh", "-c", 'cat > "$0.$1.json"')
 """The restaurant's side of the play: it writes down what it was asked for."""
 
 
-async def dinner(folder: Path, screen: Screen, pace: float) -> None:
+async def dinner(folder: Path, screen: DemoScreen, pace: float) -> None:
     """The dinner in this folder."""
     async with stage(folder, (ALICE, BOB), screen, pace) as play:
         argv = [*_BOOK, str(folder / ALICE.name / "booking")]

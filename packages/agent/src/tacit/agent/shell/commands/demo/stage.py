@@ -42,7 +42,7 @@ DAYS_AHEAD: Final = 4
 """So that a weekday's name can mean that day alone."""
 
 
-class Screen(Protocol):
+class DemoScreen(Protocol):
     """Whoever is told of every step."""
 
     def step(self, one: dict[str, Any], /) -> None:
@@ -51,7 +51,7 @@ class Screen(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Busy:
+class DemoBusy:
     """Something that stands in a person's calendar already."""
 
     begin: str
@@ -62,12 +62,12 @@ class Busy:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DemoPart:
     """One person of the play: what its agent is told beforehand, and when it has no time."""
 
     name: str
     profile: Fields
-    busy: tuple[Busy, ...] = ()
+    busy: tuple[DemoBusy, ...] = ()
     keeps: tuple[str, ...] = ()
     """What it does not share when it is asked."""
 
@@ -75,7 +75,7 @@ class Part:
 class Stage:
     """The play while it runs: the agents, and the screen that is told of every step."""
 
-    def __init__(self, people: dict[str, Agent], day: datetime, screen: Screen, pace: float) -> None:
+    def __init__(self, people: dict[str, Agent], day: datetime, screen: DemoScreen, pace: float) -> None:
         self.people = people
         self.day = day
         self._screen = screen
@@ -93,7 +93,7 @@ class Stage:
         """A command of this person's, as the terminal and the socket give it."""
         return await calls.call(self.people[who], command, given)
 
-    async def begins(self, parts: Sequence[Part], relay: str) -> None:
+    async def begins(self, parts: Sequence[DemoPart], relay: str) -> None:
         """Who plays, where, and what each agent knows beforehand."""
         await self.tell("began", relay=relay, people=[one.me for one in self.people.values()])
         known: Fields = {
@@ -116,7 +116,7 @@ class Stage:
         named = [self.people[one].me for one in to]
         self.thread_id = (await self.call(who, "ask", text=text, to=named))["thread_id"]
 
-    async def consents(self, part: Part) -> None:
+    async def consents(self, part: DemoPart) -> None:
         """What this person is asked for, and what it lets go."""
         question = await self.question(part.name, "consent")
         fields = question["fields"]
@@ -132,7 +132,7 @@ class Stage:
         await self.call(part.name, "answer", question_id=answered, share=dict.fromkeys(given), decline=kept)
         await self.packets()
 
-    async def confirms(self, part: Part) -> None:
+    async def confirms(self, part: DemoPart) -> None:
         """The proposal, and this person's yes."""
         question = await self.question(part.name, "checkpoint")
         await self.packets()
@@ -207,14 +207,14 @@ def _entry(path: Path) -> Fields:
     return {"when": when, "summary": lines["SUMMARY"], "place": lines.get("LOCATION", "")}
 
 
-def write_calendar(folder: Path, part: Part, day: datetime) -> Path:
+def write_calendar(folder: Path, part: DemoPart, day: datetime) -> Path:
     """A calendar file with what this person has around that day already."""
     path = folder / "mine.ics"
     write_private(path, _calendar(part, day).encode())
     return path
 
 
-def _calendar(part: Part, day: datetime) -> str:
+def _calendar(part: DemoPart, day: datetime) -> str:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tacit//Demo//EN"]
     for number, busy in enumerate(part.busy):
         date = (day + timedelta(days=busy.day)).strftime("%Y%m%d")
@@ -280,7 +280,7 @@ async def _register(folder: Path, server: RelayServer, domain: str, name: str, f
 
 
 @contextlib.asynccontextmanager
-async def _person(folder: Path, part: Part, day: datetime) -> AsyncGenerator[Agent]:
+async def _person(folder: Path, part: DemoPart, day: datetime) -> AsyncGenerator[Agent]:
     """One agent, told what its owner told it, running as `tacit agent run` does."""
     async with Agent(folder) as one:
         path = write_calendar(folder, part, day)
@@ -300,7 +300,9 @@ async def _person(folder: Path, part: Part, day: datetime) -> AsyncGenerator[Age
 
 
 @contextlib.asynccontextmanager
-async def stage(folder: Path, parts: Sequence[Part], screen: Screen, pace: float) -> AsyncGenerator[Stage]:
+async def stage(
+    folder: Path, parts: Sequence[DemoPart], screen: DemoScreen, pace: float
+) -> AsyncGenerator[Stage]:
     """A relay, and everybody's agent on it, friends of each other; all of it ends with the play."""
     now = datetime.fromtimestamp(TimeService().now() / SECOND, ZoneInfo(ZONE))
     day = now + timedelta(days=DAYS_AHEAD)

@@ -17,7 +17,7 @@ from tacit.agent.terminal.commands.values import plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.base.agent_results import ConsentField, Question
+    from tacit.base.agent_results import ConsentFieldResult, QuestionResult
 
 ASK: Final = ""
 EDIT: Final = "edit"
@@ -45,7 +45,7 @@ class Draft:
 class Card:
     """A question, and what its owner has chosen and typed so far."""
 
-    question: Question
+    question: QuestionResult
     picks: Mapping[str, int] = field(default_factory=dict[str, int])
     """By field, which of its values is shared; a field that is not here is not shared."""
     values: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -64,7 +64,7 @@ class Card:
         return self.question.question_id
 
     @property
-    def fields(self) -> list[ConsentField]:
+    def fields(self) -> list[ConsentFieldResult]:
         """The fields it asks for."""
         return self.question.fields
 
@@ -77,7 +77,7 @@ class Deed:
     answer: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-def begun(question: Question) -> Card:
+def begun(question: QuestionResult) -> Card:
     """A question as it is first shown: what its owner's own wish needs is chosen already (A2ACP-134)."""
     picks = {one.field: 0 for one in question.fields if one.ticked and len(one.values) == 1}
     return Card(question, picks=picks)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tacit.agent.shell.commands.desk.card import Card
-    from tacit.base.agent_results import ConsentField, Proposal
+    from tacit.base.agent_results import ConsentFieldResult, ProposalResult
 
 Line = list[tuple[str, str]]
 """Parts of a line, each with its style: `title who own quote key dim warn notice chosen cursor` or none."""
@@ -111,7 +111,7 @@ def _field(card: Card, number: int, width: int) -> list[Line]:
     return [*lines, *said_by(f"{priority}, {_peer(card)}", one.reason, width, "      ")]
 
 
-def _value(card: Card, one: ConsentField) -> str:
+def _value(card: Card, one: ConsentFieldResult) -> str:
     name = one.field
     if name in card.values:
         return f"{plain(card.values[name])} (yours)"
@@ -128,7 +128,7 @@ def _keyed(key: str, text: str, width: int, style: str = "") -> list[Line]:
     return [[("key", f"  {key} "), (style, told[0])], *([(style, f"    {BAR}{line}")] for line in told[1:])]
 
 
-def _proposal(card: Card, proposal: Proposal, width: int) -> list[Line]:
+def _proposal(card: Card, proposal: ProposalResult, width: int) -> list[Line]:
     by = "your agent" if proposal.by == "us" else f"{_peer(card)}'s agent"
     # What a yes confirms comes first; what its proposer says of it is a quotation.
     told = wrapped(offer(proposal.details or {}), max(width - 4, 20))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.shell.commands.desk import line as agent_line
     from tacit.agent.shell.commands.desk.card import Card
-    from tacit.base.agent_results import Question
+    from tacit.base.agent_results import QuestionResult
 
 STALE: Final = "stale_question"
 _BEGINS_AFRESH: Final = frozenset({"following", "everything"})
@@ -108,7 +108,7 @@ class Desk:
                 await self._line.call(operations.SEEN, hint=one.hint)
         self._changed()
 
-    def _take(self, waiting: list[Question], *, afresh: bool) -> None:
+    def _take(self, waiting: list[QuestionResult], *, afresh: bool) -> None:
         open_now = {question.question_id: question for question in waiting}
         for name in [name for name in self.cards if name not in open_now]:
             if afresh or name in self._closed_by:
@@ -125,7 +125,7 @@ class Desk:
             self.tell(("dim", "  what you had typed: "), ("", plain(card.draft.text)))
         self._orphans.clear()
 
-    def _begun(self, question: Question) -> Card:
+    def _begun(self, question: QuestionResult) -> Card:
         card = agent_card.begun(question)
         former = self._orphans.pop((question.thread_id, question.kind), None)
         return agent_card.taken_over(card, former) if former is not None else card

@@ -25,7 +25,7 @@ from tacit.agent.shell.commands.desk.desk import Desk
 from tacit.agent.terminal.commands.values import basis_text, plain, value_text, when, who
 from tacit.base import agent_operations as operations
 from tacit.base.agent_owner_results import Disclosure
-from tacit.base.agent_results import Notice, ThreadLine
+from tacit.base.agent_results import NoticeResult, ThreadLine
 from tacit.base.commands import terminal
 from tacit.base.commands.quotation import label, quoted
 from tacit.base.errors import TacitError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tacit.agent.shell.commands.desk.line import Line as AgentLine
-    from tacit.base.agent_results import Question
+    from tacit.base.agent_results import QuestionResult
 
 QUESTIONS: Final = "Questions"
 THREADS: Final = "Threads"
@@ -120,7 +120,7 @@ class Inbox(App[str]):
         if former is not None:
             self.desk.inherit(former.desk)
         self.view = QUESTIONS
-        self._rows: Sequence[ThreadLine | Notice | Disclosure] = ()
+        self._rows: Sequence[ThreadLine | NoticeResult | Disclosure] = ()
         """What the list shows, in views other than questions."""
         self._at = 0
         self._detail: list[Line] | Text = []
@@ -291,7 +291,7 @@ class Inbox(App[str]):
             case ThreadLine() as line:
                 found = await self._line.call(operations.THREAD, thread_id=line.thread_id)
                 return Text.from_ansi("\n".join(arrange_show.thread(found)))
-            case Notice() as notice:
+            case NoticeResult() as notice:
                 about = [("dim", f"  {notice.about}")] if notice.about else []
                 at = when(notice.at)
                 return [[("", f"{notice.thread_id} {notice.text}"), *about], [("dim", at)]]
@@ -374,19 +374,19 @@ def _row(card: agent_card.Card, *, later: bool) -> Text:
     return drawn([first, [("dim", _cut(_about(one)))], []])
 
 
-def _about(one: Question) -> str:
+def _about(one: QuestionResult) -> str:
     if one.proposal:
         return quoted(one.proposal.summary or "")
     names = [label(field.field) for field in one.fields]
     return ", ".join(names) or when(one.asked_at)
 
 
-def _listed(row: ThreadLine | Notice | Disclosure) -> list[Line]:
+def _listed(row: ThreadLine | NoticeResult | Disclosure) -> list[Line]:
     """A row of the list, in the view that it belongs to."""
     match row:
         case ThreadLine():
             return _thread_row(row)
-        case Notice():
+        case NoticeResult():
             return _notice_row(row)
         case Disclosure():
             return _receipt_row(row)
@@ -398,7 +398,7 @@ def _thread_row(one: ThreadLine) -> list[Line]:
     return [[("", _cut(plain(one.summary)) or "-")], second, []]
 
 
-def _notice_row(one: Notice) -> list[Line]:
+def _notice_row(one: NoticeResult) -> list[Line]:
     return [[("notice", _cut(one.text))], [("dim", when(one.at))], []]
 
 
