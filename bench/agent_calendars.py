@@ -16,7 +16,7 @@ import random
 import statistics
 import time
 
-from tacit.base.spans import MINUTE, Span, common, without
+from tacit.base.moment import MINUTE, Span, common, without
 
 WEEKS = 4
 LENGTH = WEEKS * 7 * 24 * 60

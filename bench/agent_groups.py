@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.agent_calendars import LENGTH, calendars
 from tacit.agent.groups.aggregation import Overlap, aggregate
-from tacit.base.spans import MINUTE, Span, common, without
+from tacit.base.moment import MINUTE, Span, common, without
 
 PEOPLE = 50
 BLOCKS = 200

@@ -23,8 +23,8 @@ from bench import chatlog
 from tacit.attention import Decision, Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.knock import knock_of
+from tacit.attention.read.form import prose
 from tacit.attention.read.mentions import in_text
-from tacit.attention.read.prose import prose
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.records import moment_of

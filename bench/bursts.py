@@ -31,8 +31,7 @@ from tacit.attention.decide.decide import entry_of, situation_in
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.read import bursts
 from tacit.attention.read.calls import CallStrength, calls
-from tacit.attention.read.form import Ending, ending_of
-from tacit.attention.read.prose import prose
+from tacit.attention.read.form import Ending, ending_of, prose
 from tacit.attention.settings import DEFAULTS
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.c2a.messages import Delivered, Part

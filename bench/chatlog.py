@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.read.calls import CallStrength, calls
-from tacit.attention.read.prose import prose
+from tacit.attention.read.form import prose
 from tacit.attention.settings import Settings
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339

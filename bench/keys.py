@@ -29,13 +29,12 @@ from typing import Any, Final
 
 from bench.spine.machine import describe
 from bench.spine.processes import CACHE, ROOT
-from tacit.a2acp.post.io import rollback
-from tacit.a2acp.post.io.secret_columns import SecretColumns
-from tacit.a2acp.post.io.store import FILE, AgentStore, Myself
+from tacit.a2acp.post.io import epochs
+from tacit.a2acp.post.io.store import FILE, AgentStore, Myself, SecretColumns
 from tacit.base.io import sqlite
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
-from tacit.seal import identity, key_protection, limits, primitives, ratchet, session, session_state, x3dh
+from tacit.seal import identity, key_protection, limits, primitives, ratchet, session, x3dh
 from tacit.wire import buckets
 
 SAVED: Final = ROOT / "bench" / "results" / "keys.json"
@@ -102,7 +101,7 @@ class Agent:
             store.set_sessions(PEER, session.tended(session.with_new(sessions, after), clock.now()))
             store.run("UPDATE outbox SET envelope=? WHERE packet_id='pkt_bench'", body)
         if self.way == "counted":
-            rollback.statement(store)
+            epochs.statement(store)
 
 
 def protection() -> tuple[key_protection.Protection, key_protection.FolderKey]:
@@ -131,7 +130,7 @@ def measure(rounds: int, steps: int) -> dict[str, Any]:
         for turn in range(rounds):
             order = list(WAYS) if turn % 2 else list(reversed(WAYS))
             found.append({way: milliseconds(agents[way], steps) for way in order})
-        state = len(session_state.encode(agents["crowded"].store.sessions(PEER)))
+        state = len(session.encode(agents["crowded"].store.sessions(PEER)))
     finally:
         shutil.rmtree(folder)
     begun = time.perf_counter()

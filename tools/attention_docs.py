@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from tacit.attention import ConversationState, Decisions, Roster, RosterAgent, RosterPerson, decide
+from tacit.attention.decide.decision import SHOWS
 from tacit.attention.decide.explain import POLICIES, sentence
 from tacit.attention.decide.matrix import MATRIX
-from tacit.attention.decide.modes import SHOWS
 from tacit.attention.read.continuation import TURN
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.read.cues import KEPT

@@ -20,9 +20,9 @@ from tacit.a2acp.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.agent.features import NOTICES
 from tacit.agent.shell.commands.arrange_show import TITLES
 from tacit.base.agent_operations import AGENT_OPERATIONS
+from tacit.base.callers import SocketLimits
 from tacit.base.commands.lazy import Lazy
 from tacit.base.commands.main import tacit
-from tacit.base.connections import SocketLimits
 from tacit.base.moment import SECOND
 from tacit.c2a.errors import number_of
 from tacit.c2a.signals import SIGNALS as C2A_SIGNALS
@@ -242,7 +242,7 @@ BUDGETS = (
         "What a caller who has proved who they are, and one who has not, may ask for (`hub/config.py`).",
         HubLimits,
     ),
-    ("A hub's connections", "Guests have not proved who they are (`base/connections.py`).", SocketLimits),
+    ("A hub's connections", "Guests have not proved who they are (`base/callers.py`).", SocketLimits),
     (
         "What is appended to a hub in a day",
         "Counted from the ledger, so that a restart forgives nothing; an owner's own token is bound by none "

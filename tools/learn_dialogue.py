@@ -31,8 +31,8 @@ from tacit.attention import Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.read import grade
 from tacit.attention.read.calls import in_passing
 from tacit.attention.read.cues import CUES, LookBack, OtherSide
+from tacit.attention.read.form import prose
 from tacit.attention.read.near_names import nearly_inside
-from tacit.attention.read.prose import prose
 from tacit.attention.state import records
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339

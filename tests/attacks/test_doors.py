@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tacit.base.connections import SocketLimits
+from tacit.base.callers import SocketLimits
 from tacit.c2a.negotiation import TOOLS
 from tacit.c2a.notifications import METHODS as NOTIFICATIONS
 from tacit.hub.config import HubConfig, Limits

@@ -9,7 +9,7 @@ import asyncio
 import pathlib
 import sys
 
-from tacit.a2acp.post import ordering
+from tacit.a2acp.post import reception
 from tacit.a2acp.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
@@ -33,5 +33,5 @@ async def main(folder: str, role: str, peer: str, count: int) -> None:
 if __name__ == "__main__":
     # On a busy machine twelve lives take longer than the thirty seconds after which a gap is passed over; that
     # rule has its own test, here nothing may be passed over.
-    ordering.HOLD = 600 * SECOND
+    reception.HOLD = 600 * SECOND
     asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))

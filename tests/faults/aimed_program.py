@@ -15,7 +15,7 @@ import pathlib
 import signal
 import sys
 
-from tacit.a2acp.post import ordering
+from tacit.a2acp.post import reception
 from tacit.a2acp.post.io.outbox import Outbox
 from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.relay_connection import RelayConnection
@@ -90,7 +90,7 @@ async def live(order: dict, count: int) -> None:
 
 
 def main() -> None:
-    ordering.HOLD = 600 * SECOND
+    reception.HOLD = 600 * SECOND
     for line in sys.stdin:
         count = os.memfd_create("commits")
         child = os.fork()

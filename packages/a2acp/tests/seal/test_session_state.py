@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tacit.base.moment import Moment
-from tacit.seal import limits, primitives, session, session_state, x3dh
+from tacit.seal import limits, primitives, session, x3dh
 from tacit.seal.limits import DAY
 from tacit.seal.primitives import CannotOpen
 from tests.post_support import ALICE, BOB, fit, people
@@ -91,7 +91,7 @@ def test_fifteen_packets_that_run_ahead_as_far_as_they_may_leave_less_than_64_ki
             pair.answer()
     assert len(pair.bobs) == limits.MAX_SESSIONS
     assert sum(len(one.ratchet.skipped) for one in pair.bobs) == limits.MAX_STORED
-    assert len(session_state.encode(pair.bobs)) <= limits.MAX_SESSION_BYTES
+    assert len(session.encode(pair.bobs)) <= limits.MAX_SESSION_BYTES
 
 
 @pytest.mark.spec("A2ACP-243")
@@ -161,8 +161,8 @@ class AnyTalk(RuleBasedStateMachine):
     def what_is_kept_is_small_and_not_old(self):
         for sessions in (self.pair.alices, self.pair.bobs):
             kept = session.tended(sessions, self.pair.now, self.pair.now)
-            assert len(session_state.encode(kept)) <= limits.MAX_SESSION_BYTES
-            assert session_state.decode(session_state.encode(kept)) == kept
+            assert len(session.encode(kept)) <= limits.MAX_SESSION_BYTES
+            assert session.decode(session.encode(kept)) == kept
             skipped = [one for each in kept for one in each.ratchet.skipped]
             assert len(skipped) <= limits.MAX_STORED
             assert len({one.header_key for one in skipped}) <= limits.MAX_CHAINS
@@ -235,5 +235,5 @@ def test_a_state_from_before_is_read_with_the_keys_it_had():
         del one["begun"], one["used"]
         for skipped in one["ratchet"]["skipped"]:
             del skipped["at"]
-    found = session_state.decode(msgspec.msgpack.encode(before))
+    found = session.decode(msgspec.msgpack.encode(before))
     assert session.tended(found, START, START) == pair.bobs

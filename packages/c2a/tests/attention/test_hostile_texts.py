@@ -9,8 +9,8 @@ import tracemalloc
 import pytest
 
 from tacit.attention.decide.redaction import redacted
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import of_text
-from tacit.attention.read.prose import prose
 from tacit.attention.send.similarity import overlap
 from tacit.c2a.vocabulary import Intent
 from tacit.ledger.envelope import MAX_EVENT_BYTES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.c2a.json_members import shaped, shaped_rows
+from tacit.c2a.delivery_shape import shaped, shaped_rows
 
 SHAPE = {"text": str, "number": int, "any": object, "words": [str], "inner": {"text": str}}
 EMPTY = {"text": "", "number": 0, "any": None, "words": [], "inner": {"text": ""}}

@@ -7,7 +7,7 @@ from multidict import CIMultiDict
 
 from tacit.base.callers import Call, bounds_of, called, check_networks, network_of
 from tacit.base.errors import Refused
-from tacit.base.token_bucket import TokenBuckets
+from tacit.base.fair_turns import TokenBuckets
 
 PROXIES = ("10.0.0.0/8", "::1", "2001:db8:ffff::/48")
 PROXY = "10.0.0.1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.base.connections import Connections, ConnectionView, SocketLimits
+from tacit.base.callers import Connections, ConnectionView, SocketLimits
 
 LIMITS = SocketLimits(
     guests=4,

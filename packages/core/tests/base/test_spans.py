@@ -7,8 +7,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.base.moment import Moment
-from tacit.base.spans import MINUTE, Span, common, long_enough, merged, within, without
+from tacit.base.moment import MINUTE, Moment, Span, common, long_enough, merged, within, without
 
 LENGTH = 40
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tacit.base.io.system import both_clocks
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import SECOND, Moment
-from tacit.base.steady_time import begun, jump, not_before, reckoned
+from tacit.base.watched_time import begun, jump, not_before, reckoned
 
 DAY = 86_400 * SECOND
 START = Moment(20_000 * DAY)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.base.token_bucket import TokenBucket, TokenBuckets
+from tacit.base.fair_turns import TokenBucket, TokenBuckets
 
 
 def test_a_burst_then_as_much_as_the_rate_gives():

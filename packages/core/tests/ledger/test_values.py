@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.base.strict_json import compact
-from tacit.ledger import shapes
+from tacit.ledger import kinds
 from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.codes import CODES
 from tacit.ledger.cursor import Selection, matches, selection
-from tacit.ledger.envelope import data_of, decode, encode
+from tacit.ledger.envelope import StoredEvent, data_of, decode, encode
 from tacit.ledger.kinds import KINDS
 from tacit.ledger.principal import PrincipalKind, kind_of, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data, relayed_text
-from tacit.ledger.stored_event import StoredEvent
 from tests.ledger.world import refusal
 
 # Principals
@@ -235,7 +234,7 @@ def test_the_stable_codes_have_their_status() -> None:
 @pytest.mark.spec("CCCS-111")
 def test_a_refusal_carries_code_message_and_row() -> None:
     with pytest.raises(Refused) as caught:
-        shapes.shape({"text": 5}, shapes.ChatMessage, "CCCS-046")
+        kinds.shape({"text": 5}, kinds.ChatMessage, "CCCS-046")
     error = caught.value
     assert (error.code, error.row) == ("invalid_request", "CCCS-046")
     assert error.details == {"at": "$.text", "row": "CCCS-046"}
@@ -253,7 +252,7 @@ def test_a_refusal_carries_code_message_and_row() -> None:
 )
 def test_a_refusal_names_the_place(data: dict[str, Any], at: str, says: str) -> None:
     with pytest.raises(Refused) as caught:
-        shapes.shape(data, shapes.ChatMessage, "CCCS-046")
+        kinds.shape(data, kinds.ChatMessage, "CCCS-046")
     assert caught.value.details["at"] == at
     assert says in caught.value.message
     assert "dataext" not in caught.value.message
@@ -264,7 +263,7 @@ def test_a_refusal_of_shape_never_quotes_a_value(secret: str) -> None:
     for member in ("format", "priority", "text", "to", "conversation", "refs"):
         data: dict[str, Any] = {"text": "x", member: [secret] if member == "text" else secret}
         with pytest.raises(Refused) as caught:
-            shapes.shape(data, shapes.ChatMessage, "X")
+            kinds.shape(data, kinds.ChatMessage, "X")
         assert secret not in str(caught.value) + str(caught.value.details)
 
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.ledger.commands import Committed, Duplicate
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import InboxContents
     from tacit.ledger.ports import Journal
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 START = parse_rfc3339("2026-01-13T10:00:00Z") or Moment(0)
 

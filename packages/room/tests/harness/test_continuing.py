@@ -10,7 +10,7 @@ import pytest
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.c2a.messages import read_delivered
 from tacit.c2a.vocabulary import ConversationKind, Mode
-from tacit.harness.continuing import may_go_on, went_on
+from tacit.harness.orders import may_go_on, went_on
 
 EVENT = replace(
     read_delivered(

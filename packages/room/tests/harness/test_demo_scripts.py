@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import OBLIGING, of_text
-from tacit.attention.read.prose import prose
 from tacit.attention.send.similarity import nearest
 from tacit.attention.settings import DEFAULTS
 from tacit.c2a.messages import read_delivered

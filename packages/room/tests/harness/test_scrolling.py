@@ -10,7 +10,7 @@ import pytest
 from tacit.base.moment import parse_rfc3339, rfc3339
 from tacit.c2a.messages import LINE_BYTES, read_delivered
 from tacit.harness.prompt import turn_prompt
-from tacit.harness.scrolling import BYTES, LINES, open_lines, scrolled_back, wants_context
+from tacit.harness.session_view import BYTES, LINES, open_lines, scrolled_back, wants_context
 from tests.c2a_peer import delivery
 
 NOON = parse_rfc3339("2026-06-02T12:00:00Z")

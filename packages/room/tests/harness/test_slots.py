@@ -9,7 +9,7 @@ import pytest
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Stop, TurnOutcome
 from tacit.harness.effects import Abort, Begin, PostAnswer, Postpone, Report, Settle, SteerTurn
-from tacit.harness.runs import session_name, slot_of, turn_name
+from tacit.harness.session_view import session_name, slot_of, turn_name
 from tests.harness.one_turn import reach_the_model
 from tests.harness.test_conduct import at, event, immediate, kinds, settled
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.moment import SECOND, Moment, rfc3339
-from tacit.hub.people.browsers import DAY, IDLE
+from tacit.hub.people.credentials import DAY, IDLE
 from tacit.ledger.io.store import StoreOptions
 from tests.hub.room import running
 

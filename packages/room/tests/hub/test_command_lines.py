@@ -6,7 +6,7 @@ import pytest
 
 from tacit.attention.commands import CallTool, SetPresence
 from tacit.base.errors import Refused
-from tacit.hub.store.command_lines import (
+from tacit.hub.store.async_ledger import (
     AT_THE_WRITER,
     HEAVY_BYTES,
     MOST_BYTES,

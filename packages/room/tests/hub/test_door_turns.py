@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from tacit.base.errors import Refused
-from tacit.hub.bounds.door_turns import LARGE_BYTES, DoorTurns, Places
+from tacit.hub.bounds.quotas import LARGE_BYTES, DoorTurns, Places
 from tacit.hub.operations import room as operations
 from tacit.ledger.envelope import MAX_EVENT_BYTES
 

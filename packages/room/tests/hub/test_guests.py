@@ -14,9 +14,9 @@ import aiohttp
 import pytest
 from aiohttp import compression_utils
 
-from tacit.base.connections import SocketLimits
+from tacit.base.callers import SocketLimits
 from tacit.hub.config import Limits
-from tacit.hub.doors import body
+from tacit.hub.doors import http
 from tests.hub.room import Room, running
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ BODIES = ("/v1/groups", "/v1/groups/g_1/blobs", "/c2a", "/mcp", "/v1/groups/g_1/
 def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every beginning of an unpacking, by whom."""
     begun: list[str] = []
-    for owner, name in ((compression_utils.ZLibDecompressor, "library"), (body._Unpacking, "hub")):
+    for owner, name in ((compression_utils.ZLibDecompressor, "library"), (http._Unpacking, "hub")):
         made = owner.__init__
 
         def counted(self: Any, *given: Any, made: Any = made, name: str = name, **named: Any) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 BOUND = 60
 PAGE = 64 * 1024

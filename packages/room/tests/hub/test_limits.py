@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.base.errors import Refused
-from tacit.hub.bounds.limits import RateLimit
+from tacit.hub.bounds.quotas import RateLimit
 
 
 def allowed(limit: RateLimit, at: float) -> int:

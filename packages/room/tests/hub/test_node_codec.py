@@ -23,7 +23,7 @@ from tacit.ledger.commands import (
     RevokeCredential,
     SetWebhook,
 )
-from tacit.ledger.stored_event import StoredEvent
+from tacit.ledger.envelope import StoredEvent
 from tests.ledger.world import submission
 
 ROOM = 10_000

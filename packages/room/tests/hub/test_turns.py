@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.hub.bounds.caller import Caller, caller, for_the_house, reading_for
+from tacit.hub.bounds.quotas import Caller, caller, for_the_house, reading_for
 from tacit.hub.config import Limits
 from tests.hub.room import Room, running
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
+from tacit.base.fair_turns import TokenBuckets
 from tacit.base.moment import SECOND, Moment
-from tacit.base.token_bucket import TokenBuckets
 from tacit.relay.settings import HOUR, MINUTE
 from tacit.wire import codes
 

@@ -6,14 +6,32 @@ Both forms look alike from outside: a version byte and noise of a bucket's lengt
 sessions with that sender, then the form that needs none. The first packets of a session carry the X3DH
 opening inside the stateless form, so even that is hidden. The inner signature binds sender, recipient, packet
 id and visible header.
+
+Padding to a given length: one 0x80, then zeros (ISO/IEC 7816-4) (A2ACP-252).
+
+Which lengths are given is the caller's rule. Padding stands inside the authenticated ciphertext.
+
+The replay window: how long packet ids are remembered, and how old a packet may be (A2ACP-029, A2ACP-222).
+
+Ids are remembered for sixty days; a packet older than that is refused, since nobody remembers any more
+whether it came before. Two days of grace forwards cover wrong clocks.
+
+Sessions as the bytes that are kept of them (A2ACP-243).
+
+Of a skipped key everything but the key itself is short: keys of one chain share their header key and have no
+names, so that `MAX_STORED` of them fit into `MAX_SESSION_BYTES`. A state from before, without the leading
+byte, is read too. Knows nothing of where the bytes are kept, nor under which key.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from tacit.seal import padding, primitives, ratchet, x3dh
+import msgspec
+
+from tacit.base.moment import SECOND, ConfirmedTime, Moment, earlier
+from tacit.seal import primitives, ratchet, x3dh
 from tacit.seal.limits import FIRST_FLIGHT_KEPT, MAX_CHAINS, MAX_SESSIONS, MAX_STORED, SESSION_KEPT
 from tacit.seal.primitives import NONCE_BYTES, SIGNATURE_BYTES, TAG_BYTES, CannotOpen
 from tacit.seal.ratchet import JUST_NOW
@@ -24,6 +42,20 @@ if TYPE_CHECKING:
     from tacit.base.moment import ConfirmedTime, Moment
     from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity, PublicIdentity
+
+
+def pad(payload: bytes, length: int) -> bytes:
+    """`payload` filled up to `length`, which is at least one more than it has."""
+    return payload + b"\x80" + bytes(length - len(payload) - 1)
+
+
+def unpad(padded: bytes) -> bytes:
+    """The payload; `CannotOpen` when the end is not padding."""
+    stripped = padded.rstrip(b"\x00")
+    if not stripped.endswith(b"\x80"):
+        raise CannotOpen
+    return stripped[:-1]
+
 
 VERSION: Final = b"\x01"
 _STATELESS: Final = b"\x00"
@@ -216,7 +248,7 @@ def open_body(
     if inner.startswith(_STATELESS):
         return Opened(_verified(peer, inner[1:], binding), sessions, stateless=True)
     if inner.startswith(_RECEIPT):
-        content = padding.unpad(inner[1:])
+        content = unpad(inner[1:])
         signature, said = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
         if not primitives.verify(peer.signing, _receipt_bytes(said, binding), signature):
             raise CannotOpen
@@ -279,7 +311,7 @@ def _signed(me: Identity, payload: bytes, binding: Binding) -> bytes:
 
 
 def _verified(peer: PublicIdentity, plain: bytes, binding: Binding) -> bytes:
-    content = padding.unpad(plain)
+    content = unpad(plain)
     signature, payload = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
     if not primitives.verify(peer.signing, _inner_bytes(payload, binding), signature):
         raise CannotOpen
@@ -287,7 +319,7 @@ def _verified(peer: PublicIdentity, plain: bytes, binding: Binding) -> bytes:
 
 
 def _fill(content: bytes, overhead: int, fit: Callable[[int], int]) -> bytes:
-    return padding.pad(content, fit(len(content) + 1 + overhead) - overhead)
+    return pad(content, fit(len(content) + 1 + overhead) - overhead)
 
 
 def _box_key(shared: bytes, ephemeral: bytes, recipient: bytes, binding: Binding) -> bytes:
@@ -316,3 +348,52 @@ def queue_tag(me: Identity, peer: PublicIdentity, *, sender: str, recipient: str
     return primitives.mac(key, primitives.framed(sender.encode(), recipient.encode(), thread_id.encode()))[
         :16
     ]
+
+
+REMEMBERED: Final = 60 * 24 * 3600 * SECOND
+AHEAD: Final = 2 * 24 * 3600 * SECOND
+
+
+def within_window(created: Moment, earliest: Moment, latest: Moment) -> bool:
+    """Whether a packet's own time lies where replays are still recognised.
+
+    It may be any time from `earliest` to `latest`: these differ where the clock is in doubt.
+    """
+    return earliest - REMEMBERED < created < latest + AHEAD
+
+
+def forget_before(confirmed: ConfirmedTime) -> ConfirmedTime:
+    """Ids first seen before this moment may be forgotten."""
+    # A packet may carry a time ahead of ours; its id must outlive the window of that time.
+    return earlier(confirmed, REMEMBERED + AHEAD)
+
+
+_SHORT: Final = b"\x02"
+_Sessions = tuple[RatchetSession, ...]
+_BYTES: Final = (bytes,)
+
+
+def encode(sessions: _Sessions) -> bytes:
+    """The bytes of some sessions."""
+    plain = cast("list[dict[str, Any]]", msgspec.to_builtins(sessions, builtin_types=_BYTES))
+    for one in plain:
+        chains: dict[bytes, list[tuple[int, bytes, int]]] = {}
+        for skipped in one["ratchet"]["skipped"]:
+            kept = chains.setdefault(skipped["header_key"], [])
+            kept.append((skipped["number"], skipped["message_key"], skipped["at"]))
+        one["ratchet"]["skipped"] = list(chains.items())
+    return _SHORT + msgspec.msgpack.encode(plain)
+
+
+def decode(data: bytes) -> _Sessions:
+    """The sessions in some bytes."""
+    if not data.startswith(_SHORT):
+        return msgspec.msgpack.decode(data, type=_Sessions)
+    plain = msgspec.msgpack.decode(data[len(_SHORT) :], type=list[dict[str, Any]])
+    for one in plain:
+        one["ratchet"]["skipped"] = [
+            {"header_key": header_key, "number": number, "message_key": message_key, "at": at}
+            for header_key, keys in one["ratchet"]["skipped"]
+            for number, message_key, at in keys
+        ]
+    return msgspec.convert(plain, type=_Sessions, builtin_types=_BYTES)

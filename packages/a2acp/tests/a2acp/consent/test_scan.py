@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.a2acp.consent import figures
-from tacit.a2acp.consent.folding import fold, name
+from tacit.a2acp.consent import values
+from tacit.a2acp.consent.disguises import fold, name
 from tacit.a2acp.consent.scan import COMMON, Scanner
 
 SECRET = "sarcoidosis stage two"
@@ -195,7 +195,7 @@ def test_planted_values_are_found_as_by_brute_force(values, filler, data):
 def test_any_text_can_be_looked_for_and_looked_through(text):
     scanner = Scanner([("field", text), ("other", "sarcoidosis")])
     assert scanner.hits(said(text + " sarcoidosis")) >= {"other"}
-    figures.figures(fold(text))
+    values.figures(fold(text))
     assert name(name(text)) == name(text)
 
 
@@ -240,4 +240,4 @@ def test_many_values_with_one_beginning_cost_no_more_than_their_lengths():
 
 @pytest.mark.parametrize("text", ["27 sept 2026", "sep 27th, 2026", "27th of september 2026"])
 def test_a_date_is_the_same_figures_however_its_month_is_spelt(text):
-    assert figures.figures(text) == ["2026", "09", "27"]
+    assert values.figures(text) == ["2026", "09", "27"]

@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.a2acp.packets import formats
+from tacit.a2acp.packets.dates import zone, zone_named
 from tacit.a2acp.packets.formats import DAY, MINUTE
 from tacit.a2acp.packets.windows import read_windows
-from tacit.a2acp.packets.zones import zone, zone_named
 from tacit.base.errors import Refused
-from tacit.base.moment import Moment, parse_rfc3339
-from tacit.base.spans import Span
+from tacit.base.moment import Moment, Span, parse_rfc3339
 
 LONDON, NEW_YORK = ZoneInfo("Europe/London"), ZoneInfo("America/New_York")
 # Clocks that change at midnight, by half an hour, before Greenwich and far after it.

@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from tacit.a2acp.packets import formats, packet, permissions, schemas
+from tacit.a2acp.packets import formats, packet, schemas
 from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.base.errors import Refused
 from tests.conformance.write_packet_vectors import BODIES, NEED
@@ -165,8 +165,8 @@ def test_shared_fields_are_the_keys_that_are_sent_less_the_structural_ones():
         "shared_context": {"date": 5},
         "proposal": {"details": {"venue": 6}},
     }
-    assert permissions.shared_fields(body) == ("dietary", "budget_range", "transport_mode", "date")
-    assert permissions.shared_fields({"context": []}) == ()
+    assert schemas.shared_fields(body) == ("dietary", "budget_range", "transport_mode", "date")
+    assert schemas.shared_fields({"context": []}) == ()
 
 
 @pytest.mark.spec("A2ACP-039", "A2ACP-040")

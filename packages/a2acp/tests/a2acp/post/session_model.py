@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tacit.a2acp.packets import packet
-from tacit.a2acp.post.io import epochs, prekeys, rollback
+from tacit.a2acp.post.io import epochs, prekeys
 from tacit.a2acp.post.io.directory import Directory
 from tacit.a2acp.post.io.post import Post
 from tacit.base.errors import PeerFault, Refused
@@ -203,7 +203,7 @@ class Agent:
             prekey_epoch=account.epoch,
             one_time_ids=ids,
         )
-        rollback.compare(self.store, welcome, self.clock.now())
+        epochs.compare(self.store, welcome, self.clock.now())
         epochs.agree(self.store, welcome, self.clock.now())
         frame = prekeys.restock(
             self.store,
@@ -223,7 +223,7 @@ class Agent:
 
     def tell_steps(self) -> None:
         """How far our keys have come, before anything leaves; a relay keeps the furthest."""
-        account, said = self.relay.accounts[self.address], rollback.statement(self.store)
+        account, said = self.relay.accounts[self.address], epochs.statement(self.store)
         if said.steps > account.steps.steps:
             account.steps = said
 

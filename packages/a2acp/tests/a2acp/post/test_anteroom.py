@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.a2acp.post.io import anteroom
+from tacit.a2acp.post.io import unverified
 from tacit.relay.settings import RelayLimits
 from tacit.wire import frames
 from tests.agent_support import people_on, sealed_by
@@ -46,7 +46,7 @@ async def test_an_unaccepted_stranger_leaves_little_on_the_disk_and_earns_no_sta
 
 @pytest.mark.spec("A2ACP-032")
 async def test_a_stranger_leaves_half_a_mebibyte_and_strangers_together_four(tmp_path, monkeypatch):
-    monkeypatch.setattr(anteroom, "IN_ALL", (400, 600 * KIB))
+    monkeypatch.setattr(unverified, "IN_ALL", (400, 600 * KIB))
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
         await bob.online()
         sizes = []
@@ -60,14 +60,14 @@ async def test_a_stranger_leaves_half_a_mebibyte_and_strangers_together_four(tmp
                     await stranger.hear_a(frames.AcceptedFrame)
             await until(lambda: relay.mailboxes.quota.total() == (0, 0))
             sizes.append(left_behind(bob, stranger)[1])
-        assert 480 * KIB < sizes[0] <= anteroom.OF_ONE[1]
-        assert sum(sizes) <= anteroom.IN_ALL[1]
+        assert 480 * KIB < sizes[0] <= unverified.OF_ONE[1]
+        assert sum(sizes) <= unverified.IN_ALL[1]
         assert bob.notes().count("strangers have sent more") == 1
 
 
 @pytest.mark.spec("A2ACP-032", "A2ACP-213")
 async def test_what_was_let_go_before_acceptance_is_had_again_after_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(anteroom, "OF_ONE", (2, 512 * KIB))
+    monkeypatch.setattr(unverified, "OF_ONE", (2, 512 * KIB))
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.online()
         await alice.online()

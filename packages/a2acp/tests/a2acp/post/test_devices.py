@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from tacit.a2acp.post.io import epochs, handshakes, rollback
+from tacit.a2acp.post.io import epochs
 from tacit.a2acp.post.io.directory import Directory
 from tacit.a2acp.post.io.relay_connection import ConnectionSuperseded, OtherDevice
 from tacit.agent.shell.commands.main import agent
@@ -17,7 +17,7 @@ from tacit.base.io.time_service import time_of
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.relay.io.store import FILE as RELAY_FILE
-from tacit.seal import identity, pinning, x3dh
+from tacit.seal import identity, x3dh
 from tacit.wire import frames
 from tests.agent_support import Person, people_on
 from tests.relay_support import MovableClock, Relay, until
@@ -202,7 +202,7 @@ async def test_the_owner_brings_the_address_back_by_a_command_and_the_other_devi
             laptop.running = None
             await asyncio.wait_for(bob.connection.stocked.wait(), 60)
             # Nothing was set back: the owner has said so.
-            assert rollback.NOTE not in bob.notes()
+            assert epochs.NOTE not in bob.notes()
             await refused(laptop)
             alice.say(bob, "for the old one again")
             await until(lambda: "for the old one again" in bob.texts() + laptop.texts())
@@ -254,7 +254,7 @@ async def test_epochs_of_a_key_that_was_given_up_are_not_held_against_the_accept
         pin = alice.post.store.contact(bob.address).pin
         other = identity.generate(SystemEntropy()).public
         with alice.post.store.transaction():
-            alice.post.store.set_pin(bob.address, pinning.observe(pin, other, 1, reset=True))
+            alice.post.store.set_pin(bob.address, identity.observe(pin, other, 1, reset=True))
         alice.post.decide(bob.address, "accept")
         assert alice.post.store.row(seen, bob.address) == (0,)
 
@@ -445,7 +445,7 @@ async def test_falling_to_the_last_resort_key_is_limited_told_and_ended_by_the_n
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.post.publish()
         await without_one_time_keys(relay, "bob")
-        for number in range(handshakes.MOST_WEAK):
+        for number in range(epochs.MOST_WEAK):
             alice.say(bob, f"weak {number}")
             bundle = await alice.post.directory.prekeys(bob.address)
             assert bundle.single_kind == x3dh.LAST_RESORT

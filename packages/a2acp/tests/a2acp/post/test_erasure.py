@@ -9,7 +9,7 @@ from tacit.a2acp.post.io.store import FILE, AgentStore
 from tacit.a2acp.post.settings import HISTORY_DAYS
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
-from tacit.seal import replay
+from tacit.seal import session
 from tests.agent_support import people_on
 from tests.relay_support import Relay, until
 
@@ -177,7 +177,7 @@ async def test_what_could_not_be_sent_is_told_when_nobody_would_take_it_any_more
     async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice", "bob") as (alice, bob):
         words = "said to nobody, for a long time"
         sent = alice.say(bob, words)
-        relay.clock.ahead += replay.REMEMBERED - DAY
+        relay.clock.ahead += session.REMEMBERED - DAY
         alice.post.inbox.forget_old()
         assert alice.post.outbox.pending(sent) == "waiting"
         relay.clock.ahead += 2 * DAY

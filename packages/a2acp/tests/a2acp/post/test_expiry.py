@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.a2acp.post.io import expiry, prekeys
+from tacit.a2acp.post.io import prekeys, purging
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import Moment
 from tacit.seal import limits, session, x3dh
@@ -32,7 +32,7 @@ def restock(person, left, held=None):
 def forget(person):
     with person.post.store.transaction():
         now = person.relay.clock.now()
-        expiry.forget_expired(person.post.store, now, now)
+        purging.forget_expired(person.post.store, now, now)
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-257")
@@ -184,7 +184,7 @@ async def test_sessions_of_thousands_of_contacts_are_looked_at_page_by_page(tmp_
         await alice.offline()
         store = alice.post.store
         sessions = store.sessions(bob.address)
-        everybody = [f"agent:a{number:04d}@{relay.domain}" for number in range(2 * expiry.PAGE)]
+        everybody = [f"agent:a{number:04d}@{relay.domain}" for number in range(2 * purging.PAGE)]
         with store.transaction():
             for address in everybody:
                 store.set_sessions(address, sessions)
@@ -193,7 +193,7 @@ async def test_sessions_of_thousands_of_contacts_are_looked_at_page_by_page(tmp_
         for _ in range(3):
             forget(alice)
             left.append(sum(bool(store.sessions(address)) for address in [*everybody, bob.address]))
-        assert left == [expiry.PAGE + 1, 1, 0]
+        assert left == [purging.PAGE + 1, 1, 0]
 
 
 async def test_the_relays_time_at_a_login_ends_the_doubt_of_a_clock_that_it_agrees_with(tmp_path):

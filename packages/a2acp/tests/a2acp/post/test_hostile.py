@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from tacit.a2acp.post.io import anteroom, directory, inbox, relay_connection, unverified
+from tacit.a2acp.post.io import directory, inbox, relay_connection, unverified
 from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
@@ -17,7 +17,7 @@ from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import rfc3339
 from tacit.relay.settings import RelayLimits
-from tacit.seal import identity, pinning, session
+from tacit.seal import identity, session
 from tacit.wire import buckets, envelope, frames, records, version
 from tacit.wire.encoding import b64, canonical
 from tests.agent_support import body, cleared, people_on, sealed_by
@@ -141,7 +141,7 @@ async def test_a_sender_whose_key_agrees_on_nothing_is_dropped_and_not_pinned(tm
         (stored,) = relay.mailboxes.store.fetch(relay.mailboxes.agent("alice").account, 0, 9)
         keys = identity.PublicIdentity(mallory.me.signing_public, SMALL_ORDER[0])
         alice.post.store.know(mallory.address)
-        alice.post.store.set_pin(mallory.address, pinning.Pin(keys, 1))
+        alice.post.store.set_pin(mallory.address, identity.Pin(keys, 1))
         assert alice.post.inbox.take(stored.envelope, stored.sig) is Drop.HEADER
         for key in SMALL_ORDER:
             raw = records.statement_bytes(
@@ -161,7 +161,7 @@ async def test_a_packet_for_a_key_that_agrees_on_nothing_fails_and_the_others_go
         mallory = await relay.person("mallory")
         keys = identity.PublicIdentity(mallory.me.signing_public, SMALL_ORDER[0])
         alice.post.store.know(mallory.address)
-        alice.post.store.set_pin(mallory.address, pinning.Pin(keys, 1))
+        alice.post.store.set_pin(mallory.address, identity.Pin(keys, 1))
         alice.post.store.set_offers(mallory.address, encryption=[version.STATELESS], versions=["0.2"])
         sent = alice.say(mallory, "to nobody", thread="thr_strange")
         alice.say(bob, "to bob")
@@ -347,7 +347,7 @@ async def test_a_contacts_packet_for_which_there_is_no_place_stays_with_the_rela
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-259")
 async def test_what_is_kept_aside_is_bounded_and_strangers_make_room_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(anteroom, "OF_ONE", (3, 10_000))
+    monkeypatch.setattr(unverified, "OF_ONE", (3, 10_000))
     monkeypatch.setattr(unverified, "MOST_OF_ONE", 3)
     monkeypatch.setattr(unverified, "MOST_PACKETS", 5)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):

@@ -12,8 +12,7 @@ from tacit.a2acp.packets.packet import read
 from tacit.a2acp.post.io import relay_connection
 from tacit.a2acp.post.io.post import Post
 from tacit.a2acp.post.io.relay_connection import ConnectionSuperseded
-from tacit.a2acp.post.reception import Drop
-from tacit.a2acp.post.reputation import SenderReputation
+from tacit.a2acp.post.reception import Drop, SenderReputation
 from tacit.agent.shell.commands.main import agent
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemEntropy
@@ -740,7 +739,7 @@ async def test_a_tag_that_does_not_belong_to_the_thread_inside_is_dropped_and_co
 
 @pytest.mark.spec("A2ACP-247")
 async def test_while_a_key_change_is_undecided_nothing_is_taken_even_under_the_old_key(tmp_path):
-    from tacit.seal import identity, pinning
+    from tacit.seal import identity
 
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await bob.post.publish()
@@ -749,7 +748,7 @@ async def test_while_a_key_change_is_undecided_nothing_is_taken_even_under_the_o
         await alice.online()
         await alice.sent()
         (stored,) = await stored_for(relay, bob)
-        swapped = pinning.observe(pin, identity.generate(SystemEntropy()).public, pin.serial + 1)
+        swapped = identity.observe(pin, identity.generate(SystemEntropy()).public, pin.serial + 1)
         bob.post.store.set_pin(alice.address, swapped)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.KEY_CHANGED
         bob.post.decide(alice.address, "reject")

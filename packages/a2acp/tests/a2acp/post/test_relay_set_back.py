@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.a2acp.post.io import rollback
+from tacit.a2acp.post.io import epochs
+from tacit.a2acp.post.io.epochs import RELAY_NOTE
 from tacit.a2acp.post.io.relay_connection import RelayConnection
-from tacit.a2acp.post.io.rollback import RELAY_NOTE
 from tacit.base.moment import SECOND, Moment
 from tacit.wire import frames
 from tests.a2acp.post.test_devices import copied, restart, set_back
@@ -119,11 +119,11 @@ async def test_a_relay_that_pretends_to_be_set_back_is_believed_once_an_hour(tmp
         for minute in range(150):
             at = Moment(now + minute * 60 * SECOND)
             with store.transaction():
-                believed += [minute] if rollback.relay_is_behind(store, shown(0), at) else []
+                believed += [minute] if epochs.relay_is_behind(store, shown(0), at) else []
             alice.post.outbox.accepted([], 7)
         assert believed == [1, 61, 121]
         with store.transaction():
-            assert not rollback.relay_is_behind(store, shown(7), Moment(at + 2**40))
+            assert not epochs.relay_is_behind(store, shown(7), Moment(at + 2**40))
         alice.post.outbox.accepted([], 0)
         assert store.setting("relay_was_told", "").endswith(" 7")
 

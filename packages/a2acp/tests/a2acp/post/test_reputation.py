@@ -1,6 +1,6 @@
 import pytest
 
-from tacit.a2acp.post import reputation
+from tacit.a2acp.post import reception
 from tacit.base.moment import SECOND, Moment
 
 NOW = Moment(10**15)
@@ -11,17 +11,17 @@ DAY = 24 * 3600 * SECOND
 
 @pytest.mark.spec("A2ACP-228", "A2ACP-229", "A2ACP-261")
 def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
-    one = reputation.SenderReputation()
+    one = reception.SenderReputation()
     for number in range(4):
-        one = reputation.after_fault(one, Moment(NOW + number))
+        one = reception.after_fault(one, Moment(NOW + number))
     assert not one.flagged
-    spread = reputation.after_fault(one, Moment(NOW + DAY + 10))
+    spread = reception.after_fault(one, Moment(NOW + DAY + 10))
     assert not spread.flagged
-    flagged = reputation.after_fault(one, Moment(NOW + 5))
+    flagged = reception.after_fault(one, Moment(NOW + 5))
     assert (flagged.flagged, flagged.blocked, flagged.score) == (True, False, 25)
-    many = reputation.SenderReputation()
+    many = reception.SenderReputation()
     for number in range(20):
-        many = reputation.after_fault(many, Moment(NOW + number), auto_block=True)
+        many = reception.after_fault(many, Moment(NOW + number), auto_block=True)
     assert many.blocked
     assert many.score == 0
     assert many.low
@@ -29,9 +29,9 @@ def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
 
 @pytest.mark.spec("A2ACP-260", "A2ACP-261")
 def test_a_score_starts_at_fifty_and_rises_with_valid_threads():
-    assert reputation.SenderReputation().score == 50
-    best = reputation.SenderReputation()
+    assert reception.SenderReputation().score == 50
+    best = reception.SenderReputation()
     for _ in range(80):
-        best = reputation.after_thread(best)
+        best = reception.after_thread(best)
     assert best.score == 100
     assert not best.low

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tacit.a2acp.post import sync
-from tacit.a2acp.post.io import rollback
+from tacit.a2acp.post.io import epochs
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.wire import frames
@@ -75,7 +75,7 @@ async def test_a_folder_set_back_to_a_copy_begins_anew_with_everybody_and_says_s
             restored.say(bob, "five, from the copy", thread="thr_other")
             await restored.online()
             await until(lambda: "five, from the copy" in bob.texts())
-            assert rollback.NOTE in restored.notes()
+            assert epochs.NOTE in restored.notes()
             # Another session, begun by other keys, and nothing sealed under what the copy held.
             assert ephemerals(restored, bob)[0] not in before
             bob.say(restored, "six", thread="thr_other")
@@ -123,7 +123,7 @@ async def test_a_relay_set_back_to_a_copy_makes_no_agent_begin_anew(tmp_path):
         )
         await alice.online()
         await talk(alice, bob, "four")
-        assert rollback.NOTE not in alice.notes()
+        assert epochs.NOTE not in alice.notes()
         assert ephemerals(alice, bob) == sessions
         await until(lambda: steps_kept(relay)[0][0] == alice.post.store.steps())
 
@@ -140,7 +140,7 @@ async def test_a_relay_that_lies_about_the_steps_forces_no_second_beginning(tmp_
         for _ in range(5):
             with store.transaction():
                 store.step()
-            signed.append(rollback.statement(store))
+            signed.append(epochs.statement(store))
         await alice.offline()
         now = relay.clock.now()
         async with awake(copy, relay, "alice") as restored:
@@ -149,7 +149,7 @@ async def test_a_relay_that_lies_about_the_steps_forces_no_second_beginning(tmp_
             far = frames.steps_bytes(relay=relay.domain, address=restored.address, steps=2**52)
             forged = [
                 frames.AuthOkFrame(
-                    restored.address, steps=2**52, steps_sig=rollback.b64(there.me().identity.sign(far))
+                    restored.address, steps=2**52, steps_sig=epochs.b64(there.me().identity.sign(far))
                 ),
                 frames.AuthOkFrame(restored.address, steps=signed[-1].steps, steps_sig=signed[0].sig),
                 frames.AuthOkFrame(restored.address, steps=signed[-1].steps, steps_sig="!"),
@@ -157,10 +157,10 @@ async def test_a_relay_that_lies_about_the_steps_forces_no_second_beginning(tmp_
                 frames.AuthOkFrame(restored.address, steps=-1, steps_sig=signed[-1].sig),
                 frames.AuthOkFrame(restored.address),
             ]
-            assert not any(rollback.compare(there, one, now) for one in forged)
+            assert not any(epochs.compare(there, one, now) for one in forged)
             # Dealt out one by one, the least first: the first is true, and the others are old by then.
             begun = [
-                rollback.compare(
+                epochs.compare(
                     there, frames.AuthOkFrame(restored.address, steps=one.steps, steps_sig=one.sig), now
                 )
                 for one in signed
@@ -168,8 +168,8 @@ async def test_a_relay_that_lies_about_the_steps_forces_no_second_beginning(tmp_
             assert begun == [True, False, False, False, False]
             assert there.steps() > signed[-1].steps
             # Another agent's words are not ours.
-            theirs = rollback.statement(bob.post.store)
-            assert not rollback.compare(
+            theirs = epochs.statement(bob.post.store)
+            assert not epochs.compare(
                 there, frames.AuthOkFrame(restored.address, steps=2**30, steps_sig=theirs.sig), now
             )
 
@@ -183,8 +183,8 @@ async def test_a_statement_for_another_relay_or_address_is_not_believed(tmp_path
             {"relay": relay.domain, "address": "agent:bob@" + relay.domain},
         ):
             sig = frames.steps_bytes(steps=900, **elsewhere)
-            told = frames.AuthOkFrame(me.address, steps=900, steps_sig=rollback.b64(me.identity.sign(sig)))
-            assert not rollback.compare(alice.post.store, told, relay.clock.now())
+            told = frames.AuthOkFrame(me.address, steps=900, steps_sig=epochs.b64(me.identity.sign(sig)))
+            assert not epochs.compare(alice.post.store, told, relay.clock.now())
 
 
 @pytest.mark.spec("A2ACP-224")
@@ -200,7 +200,7 @@ async def test_a_backup_brought_to_a_new_device_raises_no_alarm(tmp_path):
             moved.post.restore(saved, "a long enough phrase")
             await moved.online()
             await talk(moved, bob, "three")
-            assert rollback.NOTE not in moved.notes()
+            assert epochs.NOTE not in moved.notes()
             assert moved.post.store.steps() > LEAST
 
 

@@ -9,7 +9,7 @@ from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY
-from tacit.seal import identity, pinning
+from tacit.seal import identity
 from tacit.wire import records
 from tacit.wire.encoding import b64, canonical
 from tests.agent_support import Person, people_on
@@ -51,12 +51,12 @@ def chain(count):
 
 
 def pinned(number=0, serial=0):
-    return pinning.Pin(keys(number).public, serial)
+    return identity.Pin(keys(number).public, serial)
 
 
 def seen(pin, offered):
     offer = rotation.read_offer(BOB, offered, pin)
-    return pinning.sighting(
+    return identity.sighting(
         pin, offer.keys, offer.statement.serial, rotation_proven=offer.rotation_proven, reset=offer.reset
     )
 
@@ -66,9 +66,9 @@ def seen(pin, offered):
 def test_a_chain_of_signed_rotations_is_followed_from_any_of_its_keys(slept):
     links = chain(slept)
     for known in range(slept):
-        assert seen(pinned(known, known), record(links[-1], *links)) is pinning.Sighting.ROTATED
+        assert seen(pinned(known, known), record(links[-1], *links)) is identity.Sighting.ROTATED
     again = signed(keys(slept), slept + 1)
-    assert seen(pinned(), record(again, *links)) is pinning.Sighting.ROTATED
+    assert seen(pinned(), record(again, *links)) is identity.Sighting.ROTATED
 
 
 @pytest.mark.spec("A2ACP-247", "A2ACP-251")
@@ -90,14 +90,14 @@ def test_a_chain_that_does_not_lead_from_our_key_proves_nothing(twist):
             links = links[2:]
         case _:
             links[1]["sig"] = b64(bytes(64))
-    assert seen(pinned(), record(links[-1], *links)) is pinning.Sighting.DIFFERENT
-    assert seen(pinned(2, 2), record(links[-1], *links)) is pinning.Sighting.ROTATED
+    assert seen(pinned(), record(links[-1], *links)) is identity.Sighting.DIFFERENT
+    assert seen(pinned(2, 2), record(links[-1], *links)) is identity.Sighting.ROTATED
 
 
 @pytest.mark.spec("A2ACP-247")
 def test_the_chain_is_bounded_and_whoever_slept_longer_asks_a_person():
     links = chain(records.MOST_ROTATIONS + 2)
-    assert seen(pinned(), record(links[-1], *links)) is pinning.Sighting.DIFFERENT
+    assert seen(pinned(), record(links[-1], *links)) is identity.Sighting.DIFFERENT
     kept = records.bounded_rotations(record(links[-1], *links).rotations)
     assert len(kept) == records.MOST_ROTATIONS
     large = [{**link, "sig": link["sig"], "rotation_sig": "A" * 5_000} for link in links]
@@ -110,9 +110,9 @@ def test_a_serial_that_leaps_is_not_pinned_whoever_signed_it():
     for present in (signed(keys(0), CEILING), signed(keys(1), CEILING, keys(0))):
         with pytest.raises(PeerFault, match="leaps"):
             rotation.read_offer(BOB, record(present), pin)
-    assert seen(pin, record(signed(keys(2), CEILING))) is pinning.Sighting.DIFFERENT
+    assert seen(pin, record(signed(keys(2), CEILING))) is identity.Sighting.DIFFERENT
     most = signed(keys(0), 5 + records.LARGEST_LEAP)
-    assert seen(pin, record(most)) is pinning.Sighting.SAME
+    assert seen(pin, record(most)) is identity.Sighting.SAME
 
 
 @pytest.mark.spec("A2ACP-015")
@@ -120,11 +120,11 @@ def test_numbers_that_began_anew_are_followed_through_later_rotations():
     begun = signed(keys(1), 1, keys(0), reset=True)
     later = signed(keys(2), 2, keys(1))
     stuck = pinned(0, CEILING)
-    assert seen(stuck, record(begun, begun)) is pinning.Sighting.ROTATED
-    assert seen(stuck, record(later, begun, later)) is pinning.Sighting.ROTATED
+    assert seen(stuck, record(begun, begun)) is identity.Sighting.ROTATED
+    assert seen(stuck, record(later, begun, later)) is identity.Sighting.ROTATED
     lost = signed(keys(1), 1, reset=True)
-    assert seen(stuck, record(later, lost, later)) is pinning.Sighting.DIFFERENT
-    assert seen(stuck, record(signed(keys(2), 2, keys(1)))) is pinning.Sighting.OLDER
+    assert seen(stuck, record(later, lost, later)) is identity.Sighting.DIFFERENT
+    assert seen(stuck, record(signed(keys(2), 2, keys(1)))) is identity.Sighting.OLDER
 
 
 async def code_for(relay, person, *, may_reset=False):
@@ -163,7 +163,7 @@ async def test_two_rotations_while_a_contact_slept_are_followed_without_asking(t
         await bob.online()
         await bob.has("first key", "third key")
         pin = bob.post.store.contact(alice.address).pin
-        assert (pin.keys, pin.trust) == (alice.post.store.me().identity.public, pinning.Trust.PINNED)
+        assert (pin.keys, pin.trust) == (alice.post.store.me().identity.public, identity.Trust.PINNED)
         assert "has changed" not in bob.notes()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tacit.a2acp.consent.tiers import DEFAULT, Override, Policy
-from tacit.a2acp.threads.turns import MOST_ROUNDS
+from tacit.a2acp.threads.states import MOST_ROUNDS
 from tacit.agent.brain import layers
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Said, Scene, Sibling, Task
 from tacit.agent.scheduling.goal import MEETING, Goal

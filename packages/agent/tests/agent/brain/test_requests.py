@@ -13,8 +13,7 @@ from tacit.agent.brain.inquiries import field_name
 from tacit.agent.brain.requests import WHAT, WHICH_OF_THEM, WHICH_PROJECT, matter_in, read, read_request
 from tacit.agent.brain.wish import Addressees
 from tacit.agent.scheduling.goal import HELPFUL, NICE_TO_HAVE, REQUIRED, Goal
-from tacit.base.moment import Moment, parse_rfc3339, rfc3339
-from tacit.base.spans import common
+from tacit.base.moment import Moment, common, parse_rfc3339, rfc3339
 
 LONDON = "Europe/London"
 NOW = parse_rfc3339("2026-03-23T10:00:00Z") or Moment(0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.groups.fold import Group
     from tacit.agent.kernel.state import Thread
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tests.agent.scheduling.desk import Packet
 
 WEEK = ("2026-03-23T00:00:00Z", "2026-04-06T00:00:00Z")
@@ -27,7 +27,7 @@ GAME_NIGHT = "game night on Friday or Saturday evening"
 
 def busy_but(*free: tuple[str, str]) -> list[Span]:
     """A calendar that is full, but for some stretches."""
-    from tacit.base.spans import without
+    from tacit.base.moment import without
 
     return list(without([span(*WEEK)], [span(*one) for one in free]))
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tacit.agent.groups import aggregation, trade_off
 from tacit.agent.groups.aggregation import Overlap, aggregate
-from tacit.base.moment import Moment, parse_rfc3339
-from tacit.base.spans import MINUTE, Span, merged
+from tacit.base.moment import MINUTE, Moment, Span, merged, parse_rfc3339
 
 HOUR = 60 * MINUTE
 

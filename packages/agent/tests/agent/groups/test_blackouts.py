@@ -13,8 +13,7 @@ from tacit.agent.groups import blackouts, grouping, transferring
 from tacit.agent.groups.aggregation import Window
 from tacit.agent.groups.fold import GroupTables
 from tacit.agent.kernel.workspace import Peer
-from tacit.base.moment import Moment, parse_rfc3339
-from tacit.base.spans import MINUTE, Span, common, merged, without
+from tacit.base.moment import MINUTE, Moment, Span, common, merged, parse_rfc3339, without
 from tacit.wire import version
 from tests.agent.groups.circle import FRIDAY, SATURDAY, Circle, busy_but, circle, own_thread
 from tests.agent.scheduling.desk import DAY, FEATURES, HOUR, MONDAY, desks, span

@@ -6,8 +6,7 @@ import pytest
 
 from tacit.agent.memory import patterns, relationship
 from tacit.agent.memory.relationship import HIGH, LOW, MEDIUM, OWNER, Change, Episode, Known, Relationship
-from tacit.base.moment import Moment, parse_rfc3339
-from tacit.base.spans import DAY
+from tacit.base.moment import DAY, Moment, parse_rfc3339
 
 NOW = parse_rfc3339("2026-03-20T12:00:00Z")
 

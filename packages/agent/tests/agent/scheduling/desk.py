@@ -39,8 +39,7 @@ from tacit.agent.scheduling import (
 from tacit.agent.scheduling.actions import port as actions
 from tacit.agent.scheduling.calendars.busy import Busy
 from tacit.agent.scheduling.view import view_of
-from tacit.base.moment import Moment, parse_rfc3339
-from tacit.base.spans import Span
+from tacit.base.moment import Moment, Span, parse_rfc3339
 from tacit.base.strict_json import canonical, parse
 from tacit.seal.identity import Identity
 from tacit.wire import version

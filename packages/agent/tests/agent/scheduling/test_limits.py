@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.a2acp.threads.turns import COUNTED, ThreadTurns
+from tacit.a2acp.threads.states import COUNTED, ThreadTurns
 from tacit.agent.scheduling.goal import Need
 from tacit.agent.scheduling.limits import (
     MOST_NEEDS,

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tacit.agent.scheduling import options as rules
 from tacit.agent.scheduling.goal import Goal
 from tacit.agent.scheduling.options import MOST_ALTERNATIVES, Exclusion, options
-from tacit.base.moment import Moment
-from tacit.base.spans import MINUTE, Span
+from tacit.base.moment import MINUTE, Moment, Span
 from tests.agent.scheduling.calendars.texts import at, shown, span
 
 NOW = at("2026-03-21 14:30")

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tacit.a2acp.packets.zones import moment_of
+from tacit.a2acp.packets.dates import moment_of
 from tacit.agent.scheduling.calendars.availability import all_free, free
 from tacit.agent.scheduling.calendars.entry import span_of
 from tacit.agent.scheduling.calendars.ics import read_busy
@@ -15,7 +15,7 @@ from tacit.agent.scheduling.conflict import conflict_context, details_of, escala
 from tacit.agent.scheduling.goal import Goal
 from tacit.agent.scheduling.options import options
 from tacit.agent.scheduling.tries import tries
-from tacit.base.spans import Span, common, without
+from tacit.base.moment import Span, common, without
 from tests.agent.scheduling.calendars.texts import at, calendar, event, shown, span
 
 NOW = at("2026-03-21 14:30")

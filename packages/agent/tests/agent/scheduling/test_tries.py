@@ -29,7 +29,7 @@ from tacit.agent.scheduling.tries import (
     OWN_TIME,
     tries,
 )
-from tacit.base.spans import DAY, Span, common, without
+from tacit.base.moment import DAY, Span, common, without
 from tests.agent.scheduling.calendars.texts import at, shown, span
 
 NOW = at("2026-03-21 14:30")

@@ -21,8 +21,20 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.attachments import Attached, read_attachments
-from tacit.c2a.delivery_shape import DELIVERY, KNOCK, LINE, PART, PLACE, unreadable
-from tacit.c2a.json_members import object_in, shaped, shaped_rows, text_in, text_or_none, words_in
+from tacit.c2a.delivery_shape import (
+    DELIVERY,
+    KNOCK,
+    LINE,
+    PART,
+    PLACE,
+    object_in,
+    shaped,
+    shaped_rows,
+    text_in,
+    text_or_none,
+    unreadable,
+    words_in,
+)
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,

@@ -8,7 +8,7 @@ else happens. What is not JSON-RPC at all is a `PeerFault`; whether that ends th
 to say. At most `most` calls are open at a time, so that a peer which never answers costs a bounded amount.
 
 Pure: bytes and values in, bytes and values out. Knows no socket, no task and no time; who waits for an
-answer, and for how long, is `tacit.c2a.io.calls`. What the codes mean is `tacit.c2a.errors`. Its values are
+answer, and for how long, is `tacit.c2a.io.socket`. What the codes mean is `tacit.c2a.errors`. Its values are
 structs: they are made with every command that a person types, and a dataclass takes a millisecond to be made.
 """
 

@@ -17,7 +17,7 @@ from tacit.base.strict_json import canonical
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import AIM, STRENGTH, ConversationKind, Directedness
-from tacit.ledger.titles import BROADCAST
+from tacit.ledger.kinds import BROADCAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import of_text
-from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 
 HERE = Path(__file__).parent

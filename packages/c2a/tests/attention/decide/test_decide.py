@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tacit.attention import Roster, RosterAgent, decide
 from tacit.attention.decide.decide import derived, kept_of
+from tacit.attention.decide.decision import PUSHED
 from tacit.attention.decide.explain import sentence
-from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import ConversationState
 from tacit.attention.settings import DEFAULTS

@@ -108,7 +108,7 @@ def test_a_delivery_is_redacted_and_the_event_is_not() -> None:
 
 @pytest.mark.spec("C2A-026")
 def test_an_escalated_event_is_not_encoded_for_the_harness_that_cannot_take_it() -> None:
-    from tacit.attention.decide.modes import step_down
+    from tacit.attention.decide.decision import step_down
 
     decisions = decide(event("@lead look"), ROSTER)
     assert decisions.parsed is not None

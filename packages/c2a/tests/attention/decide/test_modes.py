@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.attention import Roster, RosterAgent, decide
-from tacit.attention.decide.modes import PUSHED, content_shown, is_listed, step_down
+from tacit.attention.decide.decision import PUSHED, content_shown, is_listed, step_down
 from tacit.c2a.vocabulary import Mode
 from tests.attention.world import event, lead_gets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.decide.rates import Flow, inbound
+from tacit.attention.decide.decision import Flow, inbound
 from tacit.attention.settings import Settings
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Mode

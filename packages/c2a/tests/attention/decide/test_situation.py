@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tacit.attention import Roster, RosterAgent, RosterPerson, decide
-from tacit.attention.decide.modes import content_shown
+from tacit.attention.decide.decision import content_shown
 from tacit.attention.read.cues import SaidLine
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment

@@ -14,14 +14,14 @@ from tacit.attention.commands import (
     SetPresence,
     Steer,
 )
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import delivered
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Pull
+from tacit.attention.io.state_store import Archive
 from tacit.attention.state.records import submitted
 from tacit.attention.state.work import SessionLife
 from tacit.base.moment import Moment
-from tacit.harness.scrolling import open_lines
+from tacit.harness.session_view import open_lines
 from tacit.ledger.commands import AppendedTogether, Committed, Decided
 from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import Store, StoreOptions

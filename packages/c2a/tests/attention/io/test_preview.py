@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.commands import ChangeRules
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.preview import preview
+from tacit.attention.io.state_store import Archive
 from tacit.base.moment import rfc3339
 from tacit.ledger.envelope import Event
 from tests.attention.io.house import GROUP

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.io.views import decisions_view
 from tacit.attention.io.work_view import AgentsNow
 from tests.attention.io.house import GROUP

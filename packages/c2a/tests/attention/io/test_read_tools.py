@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.io import read_tools
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
+from tacit.attention.io.state_store import Archive
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:

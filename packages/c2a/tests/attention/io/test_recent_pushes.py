@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.commands import ChangeRules
-from tacit.attention.decide.rates import MINUTE
-from tacit.attention.io.recent_pushes import LOOKED_AT, pushes_of
+from tacit.attention.decide.decision import MINUTE
+from tacit.attention.io.recent_lines import LOOKED_AT, pushes_of
 from tacit.base.moment import SECOND, Moment
 from tests.attention.io.house import GROUP, House
 

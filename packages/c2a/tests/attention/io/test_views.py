@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
+from tacit.attention.io.state_store import Archive
 from tacit.attention.io.views import agents_view, decisions_view
 from tacit.attention.io.work_view import AgentsNow
 from tacit.attention.state import records

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.io.views import decisions_view
 from tacit.attention.io.work_view import AgentsNow, sentence, what_now, work_shown, work_view
 from tacit.attention.state.escalation import WHAT_NOW

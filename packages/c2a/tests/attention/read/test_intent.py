@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import holds, intent_of, of_text, performative, weight
 from tacit.attention.read.lexicon import languages
-from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import Intent
 from tests.attention.corpus import Score, lines, scores, silenced
 

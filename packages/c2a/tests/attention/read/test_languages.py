@@ -11,10 +11,10 @@ import pytest
 from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.read import small_talk
 from tacit.attention.read.calls import calls
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import of_text
 from tacit.attention.read.lexicon import MARKS, folded, languages, languages_of
 from tacit.attention.read.mentions import in_text
-from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 from tests.attention.corpus import (
     DESTRUCTIVE,

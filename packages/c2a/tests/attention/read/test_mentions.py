@@ -6,8 +6,8 @@ import pytest
 
 from tacit.attention import Roster, RosterAgent, RosterPerson, decide
 from tacit.attention.read.calls import CalledName, CallStrength
+from tacit.attention.read.form import prose
 from tacit.attention.read.mentions import declared, in_text, target_of, without_names
-from tacit.attention.read.prose import prose
 from tests.attention.world import ROSTER, event, lead_gets
 
 NAMED = Roster.of(

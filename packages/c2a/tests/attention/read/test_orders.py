@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.read.intent import of_text
-from tacit.attention.read.orders import LONGEST
-from tacit.attention.read.prose import prose
+from tacit.attention.read.form import prose
+from tacit.attention.read.intent import LONGEST, of_text
 from tacit.c2a.vocabulary import Intent
 
 DESTRUCTIVE = {Intent.LEAVE_REQUEST, Intent.CANCELLATION}

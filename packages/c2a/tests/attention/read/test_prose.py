@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tacit.attention.read.prose import prose
+from tacit.attention.read.form import prose
 
 
 @pytest.mark.spec("C2A-034", "C2A-202")

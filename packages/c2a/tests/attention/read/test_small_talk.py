@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tacit.attention import Roster, RosterAgent, RosterPerson
 from tacit.attention.decide.decide import decide
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import of_text
 from tacit.attention.read.lexicon import languages
-from tacit.attention.read.prose import prose
 from tacit.attention.read.small_talk import LONGEST, SECTIONS, small_talk
 from tacit.c2a.vocabulary import OBLIGES_NOBODY, OBLIGING, SOCIAL, Intent, Policy
 from tests.attention.corpus import HERE, LANGUAGE_FILES, lines, read

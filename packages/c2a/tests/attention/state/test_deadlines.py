@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 
 from tacit.attention.state import records
-from tacit.attention.state.deadlines import (
+from tacit.attention.state.obligations import (
     DeadlineStep,
     Due,
+    Obligation,
+    Obligations,
+    ReportedDisposition,
+    change,
     closing,
     is_due,
     lowering,
     next_step,
     redelivery,
 )
-from tacit.attention.state.obligations import Obligation, Obligations, ReportedDisposition, change
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
 from tests.attention.world import START

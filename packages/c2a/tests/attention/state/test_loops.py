@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.decide.modes import content_shown
+from tacit.attention.decide.decision import content_shown
 from tacit.attention.settings import Settings
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.loops import Exchange, agent_spoke, duplicate_refused, progressed

@@ -9,9 +9,9 @@ import pytest
 from tacit.attention import Roster, RosterPerson
 from tacit.attention.settings import Settings
 from tacit.attention.state import records
+from tacit.attention.state.asking import REMEMBERED
 from tacit.attention.state.consequences import Around, consequences
 from tacit.attention.state.fold import Attention
-from tacit.attention.state.person_questions import KEPT
 from tacit.attention.state.records import Notice, moment_of
 from tacit.attention.state.sessions import SessionAgreement
 from tacit.c2a.vocabulary import Mode
@@ -166,8 +166,8 @@ def test_thanks_name_whom_they_are_for() -> None:
 
 def test_what_is_remembered_of_a_channel_is_bounded() -> None:
     talk = Talk()
-    for number in range(KEPT + 3):
+    for number in range(REMEMBERED + 3):
         talk.line(number, "usr:ann", ASKED)
     assert [one.event_id for one in talk.attention.asking.questions.by_channel["main"]] == [
-        f"m{number}" for number in range(4, KEPT + 4)
+        f"m{number}" for number in range(4, REMEMBERED + 4)
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.attention import Roster, RosterAgent
 from tacit.attention.commands import ChangeRules
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.io.views import decisions_view
 from tacit.attention.io.work_view import AgentsNow
 from tacit.attention.settings import DEFAULTS, Settings

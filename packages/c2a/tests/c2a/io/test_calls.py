@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.base.errors import PeerFault
-from tacit.c2a.io.calls import PendingCalls
+from tacit.c2a.io.socket import PendingCalls
 from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator, Notification, Request
 
 

@@ -18,10 +18,18 @@ from tacit.base.strict_json import canonical
 from tacit.ledger import rules
 from tacit.ledger.codes import denied, invalid, oversized
 from tacit.ledger.envelope import MAX_EVENT_BYTES, data_of, decode
-from tacit.ledger.kinds import CONCERNS, EXTENSION, KINDS, PROFILES, require_writer, rule_for
+from tacit.ledger.kinds import (
+    CONCERNS,
+    EXTENSION,
+    KINDS,
+    PROFILES,
+    Extension,
+    require_titles,
+    require_writer,
+    rule_for,
+    shape,
+)
 from tacit.ledger.principal import ACTOR, SYSTEM
-from tacit.ledger.shapes import Extension, shape
-from tacit.ledger.titles import require_titles
 
 if TYPE_CHECKING:
     from tacit.ledger.ports import Lookup

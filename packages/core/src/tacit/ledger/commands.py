@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
-from tacit.ledger.stored_event import StoredEvent
+from tacit.ledger.envelope import StoredEvent
 from tacit.ledger.submission import Submission
 
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.ledger.commands import Committed, Duplicate, GroupCommand
+    from tacit.ledger.envelope import Remains, StoredEvent
     from tacit.ledger.ports import Lookup
-    from tacit.ledger.redaction import Remains
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
     from tacit.ledger.submission import Submission
 
 

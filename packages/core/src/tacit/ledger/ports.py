@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.ledger.commands import DatedRecord
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 K_contra = TypeVar("K_contra", contravariant=True)

@@ -12,7 +12,7 @@ from tacit.ledger.codes import CODES
 from tacit.ledger.cursor import DEFAULT_LIMIT, MAX_LIMIT
 from tacit.ledger.envelope import MAX_EVENT_BYTES
 from tacit.ledger.kinds import KINDS, PROFILES
-from tacit.ledger.routing import SELECTORS
+from tacit.ledger.state import SELECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,17 +13,16 @@ import msgspec
 
 from tacit.ledger.kinds import CONCERNS, EXTENSION, HOUSE, KINDS, About
 from tacit.ledger.references import blob_paths
-from tacit.ledger.routing import Audience, audience_of
 from tacit.ledger.rules import notice_audience
-from tacit.ledger.state import Actor, Person
+from tacit.ledger.state import Actor, Audience, Person, audience_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.ledger import shapes
+    from tacit.ledger import kinds
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.ports import EventById, Lookup
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
@@ -99,7 +98,7 @@ def _owing(audience: Audience, group: Group, sender: str) -> tuple[str, ...]:
     return tuple(name for name in names if group.is_addressable(name))
 
 
-def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
+def _message(body: kinds.ChatMessage, by: str, data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
     replied = lookup.event(body.reply_to) if body.reply_to is not None else None
     audience = audience_of(body, group, by, replied)
     # A reply to an edit is in the thread of the message that was edited.
@@ -120,7 +119,7 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
     )
 
 
-def _notice(body: shapes.SystemNotify, by: str, _data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
+def _notice(body: kinds.SystemNotify, by: str, _data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
     audience = notice_audience(body, by)
     about = lookup.event(body.related_event_id) if body.related_event_id is not None else None
     if about is not None and about.private:
@@ -146,25 +145,25 @@ def _target(lookup: Lookup, event_id: str) -> tuple[int, Audience]:
     return (found.seq if found else 0), _among(found)
 
 
-def _ack(body: shapes.ChatAck, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+def _ack(body: kinds.ChatAck, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
     seq, audience = _target(lookup, body.event_id)
     return Facts(audience=audience, mark=Mark("ack", seq, body.actor_id))
 
 
 def _notice_ack(
-    body: shapes.SystemNotifyAck, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup
+    body: kinds.SystemNotifyAck, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup
 ) -> Facts:
     seq, audience = _target(lookup, body.notify_event_id)
     return Facts(audience=audience, mark=Mark("notice", seq, body.actor_id))
 
 
-def _read(body: shapes.ChatRead, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+def _read(body: kinds.ChatRead, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
     seq, audience = _target(lookup, body.event_id)
     return Facts(audience=audience, read=(body.actor_id, seq))
 
 
 def _reaction(
-    body: shapes.ChatReaction, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup
+    body: kinds.ChatReaction, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup
 ) -> Facts:
     seq, audience = _target(lookup, body.event_id)
     return Facts(
@@ -212,7 +211,7 @@ def first_form(event_id: str, lookup: EventById) -> StoredEvent | None:
     return found
 
 
-def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
+def _context(body: kinds.ContextSync, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
     return Facts(
         changes=tuple(
             ContextChange(op.store, op.key, msgspec.json.encode(op.value) if op.op == "set" else None)
@@ -245,7 +244,7 @@ def _of_the_house(kind: str, data: dict[str, Any], lookup: Lookup) -> Facts:
     return NOBODY
 
 
-def _removal(body: shapes.ActorRemove, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
+def _removal(body: kinds.ActorRemove, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
     return Facts(left=body.actor_id)
 
 
@@ -279,25 +278,25 @@ def fold(group: Group, kind: str, seq: int, ts: str, data: dict[str, Any]) -> bo
     return True
 
 
-def _created(group: Group, _seq: int, body: shapes.GroupCreate) -> None:
+def _created(group: Group, _seq: int, body: kinds.GroupCreate) -> None:
     group.title = body.title
     group.scopes = {scope.scope_key: scope.url for scope in body.scopes if scope.scope_key}
 
 
-def _updated(group: Group, _seq: int, body: shapes.GroupUpdate) -> None:
+def _updated(group: Group, _seq: int, body: kinds.GroupUpdate) -> None:
     group.title = body.title or group.title
 
 
-def _scoped(group: Group, _seq: int, body: shapes.GroupAttachScope) -> None:
+def _scoped(group: Group, _seq: int, body: kinds.GroupAttachScope) -> None:
     if body.scope_key:
         group.scopes[body.scope_key] = body.url
 
 
-def _joined(group: Group, seq: int, body: shapes.ActorAdd) -> None:
+def _joined(group: Group, seq: int, body: kinds.ActorAdd) -> None:
     group.actors[body.actor_id] = Actor(body.actor_id, body.role, body.title, tuple(body.roles), seq)
 
 
-def _changed(group: Group, _seq: int, body: shapes.ActorUpdate) -> None:
+def _changed(group: Group, _seq: int, body: kinds.ActorUpdate) -> None:
     actor = group.actors[body.actor_id]
     if body.role is not msgspec.UNSET:
         actor = replace(actor, role=body.role)
@@ -308,11 +307,11 @@ def _changed(group: Group, _seq: int, body: shapes.ActorUpdate) -> None:
     group.actors[body.actor_id] = actor
 
 
-def _left(group: Group, seq: int, body: shapes.ActorRemove) -> None:
+def _left(group: Group, seq: int, body: kinds.ActorRemove) -> None:
     group.actors[body.actor_id] = replace(group.actors[body.actor_id], removed=seq)
 
 
-def _person(group: Group, seq: int, body: shapes.PersonAdd) -> None:
+def _person(group: Group, seq: int, body: kinds.PersonAdd) -> None:
     group.people[body.principal] = Person(body.principal, body.title, seq)
 
 

@@ -16,7 +16,7 @@ from tacit.ledger.envelope import decode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 _ENVELOPE: Final = ("v", "id", "ts", "seq", "kind", "group_id", "scope_key", "by")
 MARKS: Final = ("[summarized]", "[shortened]", "[truncated]", "[excerpt]")

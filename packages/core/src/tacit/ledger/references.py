@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.ledger import shapes
+from tacit.ledger import kinds
 from tacit.ledger.codes import invalid
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def check_references(
     for ref in refs:
         kind = ref.get("kind", "url")
         if kind == "presentation_ref":
-            snapshot = shapes.shape(ref, shapes.PresentationRef, "CCCS-090").snapshot
+            snapshot = kinds.shape(ref, kinds.PresentationRef, "CCCS-090").snapshot
             if snapshot is not None:
                 require_blob(
                     snapshot.path,
@@ -59,11 +59,11 @@ def check_references(
                     row="CCCS-092",
                 )
         elif kind == "task_ref":
-            task = shapes.shape(ref, shapes.TaskRef, "CCCS-094")
+            task = kinds.shape(ref, kinds.TaskRef, "CCCS-094")
             if not relayed and not lookup.has_task(task.task_id):
                 raise invalid("the task is not in this group's task store", "CCCS-094")
         else:
-            shapes.shape(ref, shapes.PlainRef, "CCCS-089")
+            kinds.shape(ref, kinds.PlainRef, "CCCS-089")
 
 
 def blob_paths(data: Mapping[str, Any]) -> list[str]:

@@ -14,14 +14,13 @@ from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.ports import Lookup
 from tacit.ledger.principal import SYSTEM, USER, PrincipalKind, kind_of, require_actor_id
 from tacit.ledger.references import check_references, completed, require_blob
-from tacit.ledger.routing import Audience, audience_of
-from tacit.ledger.state import Group, scope_key
+from tacit.ledger.state import Audience, Group, audience_of, scope_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.ledger import shapes
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger import kinds
+    from tacit.ledger.envelope import StoredEvent
 
 Outcome = dict[str, Any] | int | None
 
@@ -62,7 +61,7 @@ def was_addressed(found: StoredEvent, principal: str, group: Group) -> bool:
 
 
 def _message(case: Case) -> Outcome:
-    body = cast("shapes.ChatMessage", case.body)
+    body = cast("kinds.ChatMessage", case.body)
     if not body.text.strip() and not body.attachments:
         raise invalid("text may be empty only when attachments carry the message", "CCCS-047")
     if (body.src_group_id is None) != (body.src_event_id is None):
@@ -107,7 +106,7 @@ def _require_own_voice(case: Case) -> None:
         raise denied("a service stands for people outside, not for agents or the hub", "CCCS-042")
 
 
-def _parent(case: Case, body: shapes.ChatMessage) -> StoredEvent | None:
+def _parent(case: Case, body: kinds.ChatMessage) -> StoredEvent | None:
     """A CLowl message answers the one that its `pid` names, when that is here and may be seen."""
     if body.clowl is None or body.clowl.pid is None:
         return None
@@ -116,7 +115,7 @@ def _parent(case: Case, body: shapes.ChatMessage) -> StoredEvent | None:
 
 
 def _ack(case: Case) -> Outcome:
-    body = cast("shapes.ChatAck", case.body)
+    body = cast("kinds.ChatAck", case.body)
     case.require_self(body.actor_id, "CCCS-060")
     found = case.event(body.event_id, "CCCS-059")
     if found.kind != "chat.message" or found.data.get("priority") != "attention":
@@ -130,7 +129,7 @@ def _ack(case: Case) -> Outcome:
 
 
 def _read(case: Case) -> Outcome:
-    body = cast("shapes.ChatRead", case.body)
+    body = cast("kinds.ChatRead", case.body)
     if not case.group.is_addressable(body.actor_id):
         raise missing("actor", "actor_id is not in this group", "CCCS-070")
     if case.by not in {body.actor_id, USER}:
@@ -156,7 +155,7 @@ def readable_mark(found: StoredEvent, reader: str, group: Group) -> bool:
 
 
 def _reaction(case: Case) -> Outcome:
-    body = cast("shapes.ChatReaction", case.body)
+    body = cast("kinds.ChatReaction", case.body)
     found = case.event(body.event_id, "CCCS-073")
     if body.actor_id != case.by:
         raise denied("a reaction is always one's own", "CCCS-074")
@@ -171,7 +170,7 @@ def _reaction(case: Case) -> Outcome:
 
 
 def _notify(case: Case) -> Outcome:
-    body = cast("shapes.SystemNotify", case.body)
+    body = cast("kinds.SystemNotify", case.body)
     if case.notice_kinds is not None and body.kind not in case.notice_kinds:
         raise invalid("this hub does not allow this kind of notice", "CCCS-077")
     if body.target_actor_id is not None and not case.group.is_addressable(body.target_actor_id):
@@ -183,7 +182,7 @@ def _notify(case: Case) -> Outcome:
     return None
 
 
-def notice_audience(body: shapes.SystemNotify, sender: str) -> Audience:
+def notice_audience(body: kinds.SystemNotify, sender: str) -> Audience:
     """One recipient, or everyone; the sender is never its own recipient."""
     if body.target_actor_id is None:
         return Audience(everyone=True)
@@ -191,7 +190,7 @@ def notice_audience(body: shapes.SystemNotify, sender: str) -> Audience:
 
 
 def _notify_ack(case: Case) -> Outcome:
-    body = cast("shapes.SystemNotifyAck", case.body)
+    body = cast("kinds.SystemNotifyAck", case.body)
     case.require_self(body.actor_id, "CCCS-082")
     found = case.event(body.notify_event_id, "CCCS-081")
     if found.kind != "system.notify":
@@ -205,7 +204,7 @@ def _notify_ack(case: Case) -> Outcome:
 def _group_create(case: Case) -> Outcome:
     if case.group.last_seq:
         raise invalid("the group exists already; group.create is its first event", "CCCS-117")
-    body = cast("shapes.GroupCreate", case.body)
+    body = cast("kinds.GroupCreate", case.body)
     if not body.scopes:
         return None
     keys = [
@@ -220,12 +219,12 @@ def _as_sent(_case: Case) -> Outcome:
 
 
 def _attach_scope(case: Case) -> Outcome:
-    body = cast("shapes.GroupAttachScope", case.body)
+    body = cast("kinds.GroupAttachScope", case.body)
     return {**case.data, "scope_key": scope_key(case.group.group_id, body.url)}
 
 
 def _actor_add(case: Case) -> Outcome:
-    body = cast("shapes.ActorAdd", case.body)
+    body = cast("kinds.ActorAdd", case.body)
     require_actor_id(body.actor_id)
     known = case.group.actors.get(body.actor_id)
     if known is not None:
@@ -237,21 +236,21 @@ def _actor_add(case: Case) -> Outcome:
 
 
 def _actor_known(case: Case) -> Outcome:
-    actor_id = cast("shapes.ActorRemove", case.body).actor_id
+    actor_id = cast("kinds.ActorRemove", case.body).actor_id
     if case.group.actor(actor_id) is None:
         raise missing("actor", "no such actor in this group", "CCCS-011")
     return None
 
 
 def _context_sync(case: Case) -> Outcome:
-    for op in cast("shapes.ContextSync", case.body).ops:
+    for op in cast("kinds.ContextSync", case.body).ops:
         if op.store == "tasks" and op.op == "set" and not isinstance(op.value, dict):
             raise invalid("a task is an object", "CCCS-118")
     return None
 
 
 def _person_add(case: Case) -> Outcome:
-    body = cast("shapes.PersonAdd", case.body)
+    body = cast("kinds.PersonAdd", case.body)
     if kind_of(body.principal) is not PrincipalKind.PERSON:
         raise invalid("a person is named usr:<id>", "CCCS-039")
     if body.principal in case.group.people:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.ledger.commands import HUB, DatedRecord, RecordBlob
+from tacit.ledger.envelope import GONE
 from tacit.ledger.ports import JournalEntry, Missed
-from tacit.ledger.redaction import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

@@ -16,10 +16,9 @@ from tacit.base.errors import Refused
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import parse_rfc3339
 from tacit.ledger.commands import RecordBlob
-from tacit.ledger.envelope import decode
+from tacit.ledger.envelope import GONE, SALT_BYTES, decode, digest, parts, redacted
 from tacit.ledger.io import backup, erasure, upkeep, verification
 from tacit.ledger.io.store import DATABASE
-from tacit.ledger.redaction import GONE, SALT_BYTES, digest, parts, redacted
 from tests.ledger.older import before_salts
 from tests.ledger.world import World
 

@@ -11,8 +11,7 @@ import aiohttp
 import msgspec
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
-from tacit.c2a.io.calls import PendingCalls
-from tacit.c2a.io.socket import result_of, texts, write
+from tacit.c2a.io.socket import PendingCalls, result_of, texts, write
 from tacit.c2a.rpc import Correlator
 
 if TYPE_CHECKING:

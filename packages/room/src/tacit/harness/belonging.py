@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.c2a.vocabulary import Directedness, Mode, Policy
 from tacit.harness.question import Key, TurnQuestion, is_added, key_of
-from tacit.harness.runs import slot_of
+from tacit.harness.session_view import slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

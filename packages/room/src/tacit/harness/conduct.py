@@ -69,7 +69,7 @@ and a session of the model's for it, which no other audience shares. So only wha
 enters it, at its beginning or on the way: an urgent event of another waits, and interrupts.
 
 A turn that waits for a person's permission makes room for other work, and goes on with the answer
-(`tacit.harness.parking`).
+(`tacit.harness.orders`).
 
 Why one turn in a slot: an agent keeps one folder there, and two turns in it would read each other's
 half-finished work. Why effects instead of calls: order and durability are then one list that a test can
@@ -87,11 +87,10 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
-from tacit.harness import belonging, orders, parking
+from tacit.harness import belonging, orders
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
 from tacit.harness import work as working
-from tacit.harness.beside import ShownBeside
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
 from tacit.harness.effects import (
     Abort,
@@ -112,7 +111,7 @@ from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import QuestionQueue, TurnQuestion, key_of
 from tacit.harness.running import RunningTurn
-from tacit.harness.runs import Runs
+from tacit.harness.session_view import Runs, ShownBeside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -331,8 +330,8 @@ class Conduct:
             while begun := self._begin_next(now):
                 effects += begun
             if self._free_slot is None:
-                for running in parking.give_way(self.turns, self._questions, now, self.settings):
-                    effects += self._give_way(running, now, parking.parked(running))
+                for running in orders.give_way(self.turns, self._questions, now, self.settings):
+                    effects += self._give_way(running, now, orders.parked(running))
         return effects
 
     def _go_on(self, now: Moment) -> None:
@@ -358,7 +357,7 @@ class Conduct:
     def waits(self, turn_id: str, message: str, now: Moment) -> list[Effect]:
         """A turn waits for a person's permission, which a message says; or it goes on, without one."""
         if (running := self.turn(turn_id)) is not None:
-            running.waits_for = (parking.PERMISSION, message) if message else ("", "")
+            running.waits_for = (orders.PERMISSION, message) if message else ("", "")
         return self.due(now)
 
     def has_work_on(self, event_ids: Collection[str]) -> bool:
@@ -368,7 +367,7 @@ class Conduct:
 
     def permitted(self, event_ids: Collection[str], note: str, now: Moment) -> list[Effect]:
         """A person has answered what these events waited for."""
-        parking.go_on(self._questions, event_ids, note, now)
+        orders.answered(self._questions, event_ids, note, now)
         return self.due(now)
 
     def restore(

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.attention.read.form import prose
 from tacit.attention.read.mentions import in_text
-from tacit.attention.read.prose import prose
 from tacit.attention.read.roster import Roster, RosterAgent, RosterPerson
-from tacit.c2a.json_members import objects, text_in, words_in
+from tacit.c2a.delivery_shape import objects, text_in, words_in
 from tacit.c2a.tools import BROADCAST, body_of
 
 if TYPE_CHECKING:

@@ -5,12 +5,28 @@ C2A-205. A send is judged here before the hub judges it again, by the same rules
 (`tacit.attention.send.rules`); this module keeps the surroundings that they ask for: what was delivered to
 the session, what it said, what it claimed, where it has left. What it does not know is left to the hub. A
 fold; the time is an argument.
+
+The numbers of turns: each run of a question has a name of its own (C2A-164, C2A-166).
+
+A turn is named by the event that carries it, which run of it this is, and the slot that runs it. Runs are
+counted on over restarts of the process, by the store; the series says since when, so that the hub can tell a
+rerun from a new answer. What is settled is forgotten.
+
+Knocks and digests: shown beside the next turn whose audience may know of them, whatever that is about.
+
+Of a turn that does not count they come back here, and wait for the next one.
+
+Scrolling back: the lines before a question that somebody who comes in would read first (C2A-223).
+
+Of the lines before it those of the same talk: from the newest back until a long pause, a measure of lines or
+of bytes, or what the session has been shown already. Deleted lines and those inside threads are left out.
+Pure: the lines come with the question, or from a look at the conversation.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.decide.decision import Decision
@@ -18,15 +34,21 @@ from tacit.attention.send.rules import may_send
 from tacit.attention.send.surroundings import AnsweredEvent, EarlierSend, Surroundings
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.claims import HeldClaim, event_target
+from tacit.base.moment import SECOND, parse_rfc3339
+from tacit.c2a.delivery_shape import object_in, objects
 from tacit.c2a.errors import Refusal
+from tacit.c2a.messages import read_window
 from tacit.c2a.vocabulary import ConversationKind, Directedness, Mode, Policy, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tacit.base.moment import Moment
-    from tacit.c2a.messages import Delivered
+    from tacit.c2a.messages import Delivered, Earlier
     from tacit.c2a.tools import Send
+    from tacit.harness.effects import ModelTurn
+    from tacit.harness.question import TurnQuestion
+
 
 REMEMBERED: Final = 2_000
 _MODE: Final = Mode.TOOL_MAILBOX
@@ -185,3 +207,153 @@ def _keep(known: OrderedDict[str, Any], key: str, value: Any) -> None:
     known.move_to_end(key)
     while len(known) > REMEMBERED:
         known.popitem(last=False)
+
+
+_SIGN: Final = "~"
+
+
+def turn_name(carrier: str, run: int, slot: int) -> str:
+    """A turn's id."""
+    return f"{carrier}.{run}{_SIGN}{slot}" if slot else f"{carrier}.{run}"
+
+
+def slot_of(turn_id: str) -> int:
+    """In which slot a turn ran."""
+    _, sign, slot = turn_id.rpartition(".")[2].partition(_SIGN)
+    return int(slot) if sign and slot.isascii() and slot.isdigit() else 0
+
+
+def session_name(audience: str, slot: int) -> str:
+    """The name of the model's session for an audience in a slot; no two of either share it."""
+    return f"{audience}\n{slot}" if slot else audience
+
+
+@dataclass(slots=True)
+class Runs:
+    """How often the events that are not settled were begun."""
+
+    _runs: dict[str, int] = field(default_factory=dict[str, int])
+    _since: dict[str, int] = field(default_factory=dict[str, int])
+    _fresh: set[str] = field(default_factory=set[str])
+
+    def __len__(self) -> int:
+        return len(self._runs.keys() | self._since.keys() | self._fresh)
+
+    def behind(self, event_id: str, runs: int, *, asked_anew: bool) -> None:
+        """So many runs lie behind an event; where it is asked anew, they belong to an answer before."""
+        self._runs[event_id] = runs
+        if asked_anew:
+            self._since[event_id] = runs
+
+    def in_a_new_session(self, event_id: str) -> None:
+        """The next run begins a new session of the model's."""
+        self._fresh.add(event_id)
+
+    def next_of(self, question: TurnQuestion, slot: int) -> tuple[str, str, int, bool]:
+        """The next run's name, its series, its number in that, and whether its session is new."""
+        carrier = question.events[-1].event_id
+        run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
+        since = self._since.get(carrier, 0)
+        is_fresh = carrier in self._fresh
+        self._fresh.discard(carrier)
+        return turn_name(carrier, run, slot), f"{carrier}.{since}", run - since, is_fresh
+
+    def over(self, event_id: str) -> None:
+        """It is settled, or the hub brings it again and says how often it ran."""
+        self._runs.pop(event_id, None)
+        self._since.pop(event_id, None)
+        self._fresh.discard(event_id)
+
+
+@dataclass(slots=True)
+class ShownBeside:
+    """What waits to be shown."""
+
+    knocks: list[Delivered] = field(default_factory=list["Delivered"])
+    digests: list[Delivered] = field(default_factory=list["Delivered"])
+
+    def drop(self, event_id: str) -> bool:
+        """It was taken back; false when it is not here."""
+        before = len(self.knocks) + len(self.digests)
+        self.knocks = [one for one in self.knocks if one.event_id != event_id]
+        self.digests = [one for one in self.digests if one.event_id != event_id]
+        return len(self.knocks) + len(self.digests) < before
+
+    def take(self, audience: str) -> tuple[tuple[Delivered, ...], tuple[Delivered, ...]]:
+        """Knocks and digests for a turn that begins."""
+        knocks, self.knocks = _apart(self.knocks, audience)
+        digests, self.digests = _apart(self.digests, audience)
+        return knocks, digests
+
+    def give_back(self, turn: ModelTurn) -> None:
+        """The run does not count."""
+        self.knocks = [*turn.knocks, *self.knocks]
+        self.digests = [*turn.digests, *self.digests]
+
+
+def _apart(waiting: Iterable[Delivered], audience: str) -> tuple[tuple[Delivered, ...], list[Delivered]]:
+    """What may be shown beside a turn for an audience, and what goes on waiting for its own.
+
+    What the room may know, anybody may.
+    """
+    events = tuple(waiting)
+    shown = tuple(one for one in events if one.audience in {"", audience})
+    return shown, [one for one in events if one not in shown]
+
+
+LINES: Final = 24
+LOOKED_AT: Final = LINES + 8
+"""How many lines are asked for: some lie in threads, or were taken back."""
+BYTES: Final = 6_000
+PAUSE: Final = 30 * 60 * SECOND
+"""A silence after which another talk begins."""
+ANYWAY: Final = 4
+"""Lines that are shown whatever the pause: without any of them a question hangs in the air."""
+OLDEST: Final = 24 * 3600 * SECOND
+
+
+def wants_context(event: Delivered) -> bool:
+    """Is it said in the open flow of a channel?
+
+    What is in a thread comes with its thread; and a private conversation has a session of its own, which has
+    read all of it.
+    """
+    flat = event.thread is None and not event.window and not event.audience
+    return flat and event.content is not None and event.signal is None
+
+
+def scrolled_back(
+    event: Delivered, lines: Sequence[Earlier], session: str, *, shown_up_to: int | None = None
+) -> tuple[Earlier, ...]:
+    """The lines to show before an event, oldest first.
+
+    `shown_up_to` is how far the session's model has read this conversation; its own words since it knows.
+    """
+    chosen: list[Earlier] = []
+    room, later, paused = BYTES, event.created_at, False
+    for given in reversed(lines):
+        at = parse_rfc3339(given.created_at)
+        if at is None or given.sequence >= event.sequence > 0:
+            continue
+        if shown_up_to is not None and (given.sequence <= shown_up_to or given.author.id == session):
+            continue
+        line = given.cut()
+        room -= len(line.text.encode())
+        paused = paused or later - at > PAUSE
+        most = ANYWAY if paused else LINES
+        if room < 0 or len(chosen) >= most or event.created_at - at > OLDEST:
+            break
+        chosen.append(line)
+        later = at
+    return tuple(reversed(chosen))
+
+
+def open_lines(rows: object) -> tuple[Earlier, ...]:
+    """The lines of a look at the conversation that stand in no thread and were not taken back."""
+    return read_window(
+        [
+            row
+            for row in objects(rows)
+            if row and "threadId" not in object_in(row, "conversation") and not row.get("deleted")
+        ]
+    )

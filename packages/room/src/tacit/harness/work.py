@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.c2a.notifications import Work
 from tacit.harness.drivers.failures import sentence
-from tacit.harness.parking import PERMISSION
+from tacit.harness.orders import PERMISSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from tacit.base.callers import check_networks
-from tacit.base.connections import SocketLimits
+from tacit.base.callers import SocketLimits, check_networks
 from tacit.base.errors import Refused
 from tacit.hub.bounds.quotas import QuotaLimits
 from tacit.ledger.admission import AdmissionSettings

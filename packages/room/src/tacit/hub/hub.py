@@ -14,9 +14,7 @@ from tacit.base.io.time_service import TimeService, even_time, time_of
 from tacit.base.moment import SECOND, Moment
 from tacit.hub.agents.crew import Crew
 from tacit.hub.agents.personal_agent import PersonalAgent
-from tacit.hub.bounds.door_turns import DoorTurns
-from tacit.hub.bounds.limits import RateLimit
-from tacit.hub.bounds.quotas import CAUSED, Charge, Quotas, charged, day_of
+from tacit.hub.bounds.quotas import CAUSED, Charge, DoorTurns, Quotas, RateLimit, charged, day_of
 from tacit.hub.bounds.turns import ReadTurns
 from tacit.hub.host.activities import CARD_BYTES, Activities, within
 from tacit.hub.host.hooks import Webhooks
@@ -27,9 +25,9 @@ from tacit.hub.live import Live
 from tacit.hub.nodes.codec import AgentInvited, RedeemCode, ShowTurns
 from tacit.hub.nodes.neighbours import Neighbours
 from tacit.hub.people.all_links import AllLinks
-from tacit.hub.people.browsers import Browsers
 from tacit.hub.people.credentials import (
     LOCAL,
+    Browsers,
     Credential,
     Registry,
     StoredCredentials,
@@ -39,8 +37,7 @@ from tacit.hub.people.credentials import (
 )
 from tacit.hub.people.sign_in_links import SignInLinks
 from tacit.hub.reader.link import ReaderPool
-from tacit.hub.store.async_ledger import AsyncLedger
-from tacit.hub.store.command_lines import CommandLines
+from tacit.hub.store.async_ledger import AsyncLedger, CommandLines
 from tacit.hub.store.ledger_store import open_ledger
 from tacit.hub.store.wakefulness import Wakefulness
 from tacit.hub.telemetry.metrics import Metrics
@@ -59,9 +56,9 @@ if TYPE_CHECKING:
     from tacit.hub.config import HubConfig
     from tacit.hub.nodes.codec import Finding, Inquiry
     from tacit.hub.nodes.transport import NodeTransport
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.standing import StreamStanding
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"

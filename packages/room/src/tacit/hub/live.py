@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.hub.people.presence import Status
     from tacit.hub.telemetry.metrics import Metrics
     from tacit.ledger.cursor import Selection
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 SETTLES_SECONDS: Final = 0.3
 """A page that is loaded again goes and comes: who comes back within this time was never gone."""

@@ -687,7 +687,7 @@ async def test_lines_that_came_with_a_question_are_used_while_they_are_sure_to_s
 ):
     """What has waited may have been edited or taken back meanwhile: it is read again."""
     monkeypatch.setitem(TOOLS, "chat.read_channel", (True, True))
-    monkeypatch.setattr("tacit.harness.io.preparing.STANDS", 60 * SECOND)
+    monkeypatch.setattr("tacit.harness.io.context.STANDS", 60 * SECOND)
     plain, read = peer._result, []
 
     def result(params):

@@ -7,8 +7,8 @@ import asyncio
 import jsonschema
 import pytest
 
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
+from tacit.attention.io.state_store import Archive
 from tacit.base.errors import Refused
 from tacit.c2a.notifications import Status, Usage
 from tests.hub.c2a.stage import refused

@@ -16,6 +16,11 @@ What can go wrong: a secret nobody told us of, in words of a model's own, in a f
 only the caller's care in what it lets a model see. Approvals come from the caller, as a field and its
 basis; that they are true is the engine's matter. Approving a narrow name (`cuisine_preference`) opens that
 name, approving the tier field opens all that it covers.
+
+A packet that was cleared before and has not left yet, read back from the vault (A2ACP-072, A2ACP-215).
+
+Only what `filter.clear` made is kept under a packet's id, and the journal names it by a keyed hash: a body
+that is not the same any more is not restored.
 """
 
 from __future__ import annotations
@@ -24,13 +29,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.a2acp.consent import aliases, onward
-from tacit.a2acp.consent.folding import UNSEEN, name, visible
+from tacit.a2acp.consent.disguises import UNSEEN, name, visible
 from tacit.a2acp.consent.scan import Scanner
 from tacit.a2acp.consent.shape import SHAPES, trimmed
 from tacit.a2acp.consent.walk import HeldValue, Removed, Walk, weakest
 from tacit.a2acp.packets.cleared import Cleared
 from tacit.a2acp.packets.schemas import check_out
-from tacit.base.errors import Refused
+from tacit.base.errors import Corrupt, Refused
 from tacit.base.strict_json import Malformed, canonical, parse
 
 if TYPE_CHECKING:
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from tacit.a2acp.consent.tiers import Policy, PolicyLookup
     from tacit.a2acp.packets.packet import Fields
     from tacit.base.moment import Moment
+
 
 NO_CONSENT: Final = "none"
 DECLINED: Final = "declined"
@@ -236,3 +242,13 @@ def _uncleared(body: Fields, scanner: Scanner, walk: Walk, known: tuple[object, 
     removed = Scanner((one.names[-1], one.value) for one in walk.removed)
     said = {key: value for key, value in body.items() if key not in {"permissions", "context_unavailable"}}
     return scanner.hits(said, known=known, cleared=walk.cleared, firm=walk.firm, also=removed)
+
+
+def restored(kept: PacketDraft, *, named: str, hashed: str) -> Cleared:
+    """The packet again; `named` is the journal's keyed hash of it, `hashed` that of what was read."""
+    if named != hashed:
+        raise Corrupt(
+            "a packet that waits to leave is not what was decided",
+            hint="the agent's folder was changed from outside; restore a backup",
+        )
+    return Cleared(kept.to, kept.type, kept.thread_id, kept.packet_id, kept.at, kept.body)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tacit.a2acp.consent.folding import name
+from tacit.a2acp.consent.disguises import name
 from tacit.a2acp.consent.tiers import Override, PolicyLookup, Tier, ready
 from tacit.base.errors import Refused
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.a2acp.consent.folding import name
+from tacit.a2acp.consent.disguises import name
 from tacit.base.errors import Bug, Refused
 from tacit.base.strict_json import canonical
 

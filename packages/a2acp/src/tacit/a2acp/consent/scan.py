@@ -37,9 +37,8 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.a2acp.consent import aliases, values
-from tacit.a2acp.consent.disguises import disguised
-from tacit.a2acp.consent.figures import MARK, figures, spans
-from tacit.a2acp.consent.folding import fold, name, words
+from tacit.a2acp.consent.disguises import disguised, fold, name, words
+from tacit.a2acp.consent.values import MARK, figures, spans
 from tacit.a2acp.packets.dates import MONTH_OF, WEEKDAY_OF
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.a2acp.consent import aliases
-from tacit.a2acp.consent.folding import name
+from tacit.a2acp.consent.disguises import name
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:

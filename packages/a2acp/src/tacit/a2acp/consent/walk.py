@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.a2acp.consent import aliases, values
-from tacit.a2acp.consent.folding import name
+from tacit.a2acp.consent.disguises import name
 from tacit.a2acp.consent.shape import NOTHING
 from tacit.a2acp.consent.tiers import Policy, Tier, ready
 from tacit.base.strict_json import canonical as bytes_of

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tacit.a2acp.packets import forms
+from tacit.a2acp.packets import shapes
 from tacit.a2acp.packets import vocabulary as words
 from tacit.a2acp.packets.declared import Asks, Many
 from tacit.a2acp.packets.formats import FORMAT_HINTS, HINTS_FIELD
@@ -40,14 +40,14 @@ MOST_CHANGES: Final = 100
 """Of a space's fields in one packet."""
 
 Name: TypeAlias = Annotated[str, Text(blank=False)]
-Address: TypeAlias = Annotated[str, Text(form=forms.ADDRESS)]
+Address: TypeAlias = Annotated[str, Text(form=shapes.ADDRESS)]
 Addresses: TypeAlias = Annotated[tuple[Address, ...], Many(unique=True)]
 Names: TypeAlias = Annotated[tuple[Name, ...], Many(unique=True)]
-PacketId: TypeAlias = Annotated[str, Text(form=forms.PACKET_ID)]
-ThreadId: TypeAlias = Annotated[str, Text(form=forms.THREAD_ID)]
-SpaceId: TypeAlias = Annotated[str, Text(form=forms.SPACE_ID)]
-Timestamp: TypeAlias = Annotated[str, Text(form=forms.TIMESTAMP)]
-CodeWord: TypeAlias = Annotated[str, Text(sent_form=forms.CODE_WORD)]
+PacketId: TypeAlias = Annotated[str, Text(form=shapes.PACKET_ID)]
+ThreadId: TypeAlias = Annotated[str, Text(form=shapes.THREAD_ID)]
+SpaceId: TypeAlias = Annotated[str, Text(form=shapes.SPACE_ID)]
+Timestamp: TypeAlias = Annotated[str, Text(form=shapes.TIMESTAMP)]
+CodeWord: TypeAlias = Annotated[str, Text(sent_form=shapes.CODE_WORD)]
 Urgency: TypeAlias = Annotated[str, Word(words.URGENCIES, words.urgency, filled=True)]
 Positive: TypeAlias = Annotated[int, Whole(1)]
 Erased: TypeAlias = UnsetType | None
@@ -119,7 +119,7 @@ class PacketAction(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     requires_user_approval: bool
     reversible: bool
     service: str | None = None
-    executor: Annotated[str, Text(sent_form=forms.EXECUTOR)] | None = None
+    executor: Annotated[str, Text(sent_form=shapes.EXECUTOR)] | None = None
     action_id: str | None = None
 
 
@@ -146,7 +146,7 @@ class ActionResult(PacketPart, frozen=True, kw_only=True, omit_defaults=True):
     action_id: str
     action: str
     status: Annotated[str, Word(words.ACTION_STATUSES, words.action_status)]
-    executor: Annotated[str, Text(sent_form=forms.ADDRESS), Asks("A2ACP-166", advisory=True)] | None = None
+    executor: Annotated[str, Text(sent_form=shapes.ADDRESS), Asks("A2ACP-166", advisory=True)] | None = None
     reason: CodeWord | None = None
 
 
@@ -305,7 +305,7 @@ class PacketOpening(Dated, frozen=True, kw_only=True, omit_defaults=True):
     format_hints: Annotated[FormatHints, Asks("A2ACP-073", advisory=True)] | None = msgspec.field(
         default=None, name=HINTS_FIELD
     )
-    fanout_id: Annotated[str, Text(form=forms.FANOUT_ID), Asks("A2ACP-174", advisory=True)] | None = None
+    fanout_id: Annotated[str, Text(form=shapes.FANOUT_ID), Asks("A2ACP-174", advisory=True)] | None = None
     participants: Annotated[tuple[str, ...], Asks("A2ACP-174", advisory=True)] | None = None
     participants_digest: Annotated[str, Asks("A2ACP-174", advisory=True)] | None = None
     participants_signature: Annotated[str, Asks("A2ACP-174", advisory=True)] | None = None
@@ -395,7 +395,7 @@ class Resolution(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
 
     proposal: PacketProposal
     requires_confirmation_from: Annotated[Addresses, Many(least=1, unique=True)]
-    confirmation_timeout: Annotated[str, Text(sent_form=forms.DURATION)]
+    confirmation_timeout: Annotated[str, Text(sent_form=shapes.DURATION)]
     on_timeout: Annotated[str, Word(words.ON_TIMEOUTS, words.on_timeout)]
     actions_on_confirm: Annotated[tuple[PacketAction, ...], Asks("A2ACP-051")] | None = None
     confirmation: Annotated[PacketConfirmation, Asks("A2ACP-153", advisory=True)] | None = None
@@ -513,8 +513,8 @@ class ThreadSync(PacketBody, frozen=True, kw_only=True, omit_defaults=True):
     ROW: ClassVar = "A2ACP-057"
 
     state: str
-    sent_ids: tuple[Annotated[str, Text(sent_form=forms.PACKET_ID)], ...]
-    received_ids: tuple[Annotated[str, Text(sent_form=forms.PACKET_ID)], ...]
+    sent_ids: tuple[Annotated[str, Text(sent_form=shapes.PACKET_ID)], ...]
+    received_ids: tuple[Annotated[str, Text(sent_form=shapes.PACKET_ID)], ...]
     answer: bool | None = None
 
 

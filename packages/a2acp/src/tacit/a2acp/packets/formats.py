@@ -15,8 +15,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused
-from tacit.base.moment import SECOND, Moment
-from tacit.base.spans import Span
+from tacit.base.moment import SECOND, Moment, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,6 +10,13 @@ strange block of permissions are no such thing. `check_out` lets nothing pass th
 letter. `normalised` is what of a received packet is looked at and kept, and `valued` the same
 as a value of its type, which `tacit.a2acp.packets.bodies` declares. `tacit.a2acp.packets.published` makes
 JSON Schemas of the same table. Knows nothing of threads or consent.
+
+The `permissions` of a packet: which fields it carries, which it withholds, on what consent.
+
+A2ACP-038, A2ACP-039, A2ACP-040.
+
+Checked against the body that is really sent; the consent filter makes the block. Withheld are names alone,
+never of a field that is carried after all. Received blocks are shown and believed in nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import msgspec
 
-from tacit.a2acp.packets import bodies, forms, permissions
+from tacit.a2acp.packets import bodies, shapes
 from tacit.a2acp.packets import vocabulary as words
 from tacit.a2acp.packets.declared import members_of
 from tacit.a2acp.packets.formats import read_duration
@@ -39,6 +46,36 @@ from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from tacit.base.strict_json import JsonObject
+
+
+CARRIERS: Final = ("context", "context_provided", "shared_context")
+"""The members whose keys are fields of a person's."""
+STRUCTURAL: Final = frozenset({"flexibility", "conflict", "proposed_alternatives"})
+"""Keys there that speak of the negotiation and are no fields."""
+
+
+def shared_fields(body: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the fields that a body carries, in its order (A2ACP-039)."""
+    names: dict[str, None] = {}
+    for carrier in CARRIERS:
+        inside: object = body.get(carrier)
+        if isinstance(inside, dict):
+            names |= dict.fromkeys(cast("dict[str, object]", inside))
+    return tuple(name for name in names if name not in STRUCTURAL)
+
+
+def check(body: dict[str, Any]) -> None:
+    """`Refused` unless a body that carries a person's fields says so, exactly."""
+    shared, said = set(shared_fields(body)), body.get("permissions")
+    if said is None:
+        if shared:
+            raise Refused("bad_packet", "permissions are missing beside what is shared", row="A2ACP-039")
+        return
+    if set(said["shared_fields"]) != shared:
+        raise Refused("bad_packet", "shared_fields are not what the packet carries", row="A2ACP-039")
+    if shared & set(said["withheld_fields"]):
+        raise Refused("bad_packet", "a field is withheld and carried at once", row="A2ACP-040")
+
 
 CONTEXT: Final[str] = bodies.ContextPacket.TYPE
 CONTEXT_REQUEST: Final[str] = bodies.ContextRequest.TYPE
@@ -63,12 +100,12 @@ DEFAULT_TIMEOUT: Final = "PT24H"
 
 HEADER: Final = RecordShape(
     (
-        RecordMember("protocol", Text(form=forms.PROTOCOL), row="A2ACP-026"),
-        RecordMember("packet_id", Text(form=forms.PACKET_ID), row="A2ACP-027"),
-        RecordMember("thread_id", Text(form=forms.THREAD_ID), row="A2ACP-027"),
-        RecordMember("from", Text(form=forms.ADDRESS), row="A2ACP-025"),
-        RecordMember("to", Text(form=forms.ADDRESS), row="A2ACP-025"),
-        RecordMember("timestamp", Text(form=forms.TIMESTAMP), row="A2ACP-028"),
+        RecordMember("protocol", Text(form=shapes.PROTOCOL), row="A2ACP-026"),
+        RecordMember("packet_id", Text(form=shapes.PACKET_ID), row="A2ACP-027"),
+        RecordMember("thread_id", Text(form=shapes.THREAD_ID), row="A2ACP-027"),
+        RecordMember("from", Text(form=shapes.ADDRESS), row="A2ACP-025"),
+        RecordMember("to", Text(form=shapes.ADDRESS), row="A2ACP-025"),
+        RecordMember("timestamp", Text(form=shapes.TIMESTAMP), row="A2ACP-028"),
         RecordMember("type", Text(blank=False), row="A2ACP-025"),
         RecordMember("seq", Whole(), needed=False, row="A2ACP-030"),
     ),
@@ -141,7 +178,7 @@ def check_out(packet_type: str, body: Fields) -> None:
     found = fault(record, body, sent=True)
     if found is not None:
         raise Refused("bad_packet", found.text, row=found.row or TYPES[packet_type].row)
-    permissions.check(body)
+    check(body)
 
 
 def known_type(packet_type: str) -> str:

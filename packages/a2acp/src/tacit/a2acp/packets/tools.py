@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.a2acp.packets import forms, published, schemas
+from tacit.a2acp.packets import published, schemas, shapes
 from tacit.a2acp.packets.shapes import (
     Flag,
     ListOf,
@@ -50,8 +50,8 @@ def _proposal() -> RecordShape:
     return RecordShape(tuple(few if one.name == "alternatives" else one for one in whole.members))
 
 
-_THREAD: Final = RecordMember("thread_id", Text(form=forms.THREAD_ID))
-_IN_THREAD: Final = RecordMember("thread_id", Text(form=forms.THREAD_ID), needed=False)
+_THREAD: Final = RecordMember("thread_id", Text(form=shapes.THREAD_ID))
+_IN_THREAD: Final = RecordMember("thread_id", Text(form=shapes.THREAD_ID), needed=False)
 _TO: Final = RecordMember("to", Text(blank=False), needed=False)
 _INTENT: Final = RecordMember("intent", _shape(schemas.CONTEXT, "intent"), needed=False)
 _MOST_PEOPLE: Final = 10

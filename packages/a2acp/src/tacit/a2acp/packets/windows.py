@@ -17,10 +17,9 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from tacit.a2acp.packets import dates
+from tacit.a2acp.packets.dates import zone
 from tacit.a2acp.packets.formats import DAY, MINUTE, local, moment_of, read_duration, write_duration
-from tacit.a2acp.packets.zones import zone
-from tacit.base.moment import Moment
-from tacit.base.spans import Span
+from tacit.base.moment import Moment, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,31 +6,62 @@ Envelope shape, blocklist, memory of ids and of what was dropped before, pinned 
 inner header equal to outer, schema of the type, participants. A drop changes no session: what can be sent
 twice must not move anything. It is silent too, with one exception: what its sender signed and we cannot open,
 or cannot take under its date, is asked for again (`agent.receipt`).
+
+What an agent thinks of a sender: faults, flags, a score; and who is blocked.
+
+A2ACP-228, A2ACP-229, A2ACP-259, A2ACP-260, A2ACP-261.
+
+Local to the agent, never published. Blocking stays a person's choice unless they have set it otherwise.
+
+The order inside a thread: a gap is held for thirty seconds, then passed and asked about.
+
+A2ACP-030, A2ACP-219.
+
+Numbers count from 1 per sender and thread; 0 means that a packet has no place in the order.
 """
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.a2acp.packets import packet
 from tacit.a2acp.post import receipt
 from tacit.base.errors import Refused
-from tacit.seal import primitives, replay, session
+from tacit.base.moment import SECOND
+from tacit.seal import primitives, session
 from tacit.wire import envelope
 from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
-    from tacit.seal.identity import Identity
-    from tacit.seal.pinning import Pin
+    from tacit.seal.identity import Identity, Pin
     from tacit.seal.session import Opened, RatchetSession
     from tacit.wire.envelope import Envelope
+
+
+HOLD: Final = 30 * SECOND
+
+
+def releasable(expected: int, held: Mapping[int, Moment], now: Moment) -> tuple[list[int], int, bool]:
+    """Numbers to hand on now, the next number expected, and whether a gap was passed over."""
+    out: list[int] = []
+    gap = False
+    for number in sorted(held):
+        if number <= expected:
+            pass
+        elif now - held[number] >= HOLD:
+            gap = True
+        else:
+            break
+        out.append(number)
+        expected = max(expected, number + 1)
+    return out, expected, gap
 
 
 class Drop(StrEnum):
@@ -165,7 +196,7 @@ def receive(
         return Dropped(Drop.BAD_SIGNATURE, sender)
     signed = SignedEnvelope(outer.packet_id, digest)
     created = envelope.timestamp_of(outer.timestamp)
-    if created is None or not replay.within_window(created, *times):
+    if created is None or not session.within_window(created, *times):
         # A packet that came before is a repeat, however long ago; any other is asked for under a date that
         # can be right, for one of the two clocks is wrong.
         known = knowledge.came_before(sender, outer.packet_id)
@@ -237,3 +268,42 @@ def queue_tag(me: Identity, pin: Pin, *, sender: str, recipient: str, thread_id:
     return "q_" + b64(
         session.queue_tag(me, pin.keys, sender=sender, recipient=recipient, thread_id=thread_id)
     )
+
+
+START: Final = 50
+LOW: Final = 20
+FLAG_AT: Final = 5
+AUTO_BLOCK_AT: Final = 20
+WINDOW: Final = 24 * 3600 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class SenderReputation:
+    """One sender's record."""
+
+    score: int = START
+    faults: tuple[Moment, ...] = ()
+    flagged: bool = False
+    blocked: bool = False
+
+    @property
+    def low(self) -> bool:
+        """Whether its packets are handled after the others, without a notification."""
+        return self.score < LOW
+
+
+def after_fault(reputation: SenderReputation, now: Moment, *, auto_block: bool = False) -> SenderReputation:
+    """A malformed packet or a broken limit: five points, and a flag at the fifth within a day."""
+    recent = (*(at for at in reputation.faults if now - at < WINDOW), now)[-AUTO_BLOCK_AT:]
+    return replace(
+        reputation,
+        score=max(0, reputation.score - 5),
+        faults=recent,
+        flagged=reputation.flagged or len(recent) >= FLAG_AT,
+        blocked=reputation.blocked or (auto_block and len(recent) >= AUTO_BLOCK_AT),
+    )
+
+
+def after_thread(reputation: SenderReputation) -> SenderReputation:
+    """A valid thread: one point."""
+    return replace(reputation, score=min(100, reputation.score + 1))

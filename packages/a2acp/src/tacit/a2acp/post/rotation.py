@@ -18,7 +18,7 @@ from tacit.wire import records
 from tacit.wire.encoding import unb64
 
 if TYPE_CHECKING:
-    from tacit.seal.pinning import Pin
+    from tacit.seal.identity import Pin
     from tacit.wire.records import KeyRecord, SignedStatement, Statement
 
 

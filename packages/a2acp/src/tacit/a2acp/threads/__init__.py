@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tacit.a2acp.threads.states import NEGOTIABLE, TERMINAL, TRANSITIONS, Cause, State, after
-from tacit.a2acp.threads.turns import ThreadTurns
+from tacit.a2acp.threads.states import NEGOTIABLE, TERMINAL, TRANSITIONS, Cause, State, ThreadTurns, after
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:

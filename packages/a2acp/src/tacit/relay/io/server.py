@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 from aiohttp import web
 
-from tacit.base.connections import SocketLimits
+from tacit.base.callers import SocketLimits
 from tacit.base.errors import Refused, Unavailable
-from tacit.base.io.calling import through_proxies
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.http_runner import ListeningSite, Runner
+from tacit.base.io.http_runner import ListeningSite, Runner, through_proxies
 from tacit.base.io.public_sockets import public_sockets
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry

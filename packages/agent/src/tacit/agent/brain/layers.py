@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent import aliases
 from tacit.a2acp.consent.tiers import Override, canonical
-from tacit.a2acp.packets.dates import spoken
-from tacit.a2acp.packets.zones import zone_of_owner
-from tacit.a2acp.threads.turns import MOST_ROUNDS
+from tacit.a2acp.packets.dates import spoken, zone_of_owner
+from tacit.a2acp.threads.states import MOST_ROUNDS
 from tacit.agent.brain import placeholders
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Scene, Task
 from tacit.agent.brain.replies import SCHEMAS

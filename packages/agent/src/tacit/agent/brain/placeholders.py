@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent import scan
-from tacit.a2acp.consent.folding import WORD
+from tacit.a2acp.consent.disguises import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from tacit.a2acp.consent import aliases
 from tacit.a2acp.consent.tiers import DEFAULT, canonical
 from tacit.a2acp.packets import vocabulary
-from tacit.a2acp.packets.zones import zone_of_owner
+from tacit.a2acp.packets.dates import zone_of_owner
 from tacit.agent.brain import numbers, occasions, placeholders, writing
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Task, Thought
 from tacit.agent.brain.requests import PROJECTS, QUESTIONS, SCHEDULING, WHAT, uncarried
@@ -32,9 +32,8 @@ from tacit.agent.scheduling import limits
 from tacit.agent.scheduling.dates import zones as zone_words
 from tacit.agent.scheduling.dates.sentence import contradictions
 from tacit.agent.scheduling.goal import DURATION, HANDOVER, INFORMATION, MEETING, Goal, Need
-from tacit.base.moment import Moment
+from tacit.base.moment import DAY, MINUTE, Moment, Span, merged, without
 from tacit.base.quoting import stripped
-from tacit.base.spans import DAY, MINUTE, Span, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -28,8 +28,7 @@ from tacit.agent.scheduling.goal import DURATION, HANDOVER, INFORMATION, MEETING
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:
-    from tacit.base.moment import Moment
-    from tacit.base.spans import Span
+    from tacit.base.moment import Moment, Span
     from tacit.base.strict_json import JsonObject
 
 SCHEDULING: Final = "scheduling"

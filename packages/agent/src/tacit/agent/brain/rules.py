@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Protocol
 
-from tacit.a2acp.packets.zones import zone_named
+from tacit.a2acp.packets.dates import zone_named
 from tacit.agent.brain import occasions, writing
 from tacit.agent.brain.port import (
     READ_PACKET,
@@ -34,8 +34,7 @@ from tacit.base.errors import Bug
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.base.moment import Moment
-    from tacit.base.spans import Span
+    from tacit.base.moment import Moment, Span
     from tacit.base.strict_json import Json, JsonObject
 
 _LONGEST_TEXT: Final = 400

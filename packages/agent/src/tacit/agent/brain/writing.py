@@ -13,8 +13,7 @@ import re
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.dates import spoken
-from tacit.a2acp.packets.zones import zone_named, zone_of_owner
+from tacit.a2acp.packets.dates import spoken, zone_named, zone_of_owner
 from tacit.agent.scheduling.dates import zones as zone_words
 from tacit.base.moment import Moment
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tacit.base.strict_json import Json
 
 _TIME: Final = re.compile(r"([0-2][0-9]:[0-5][0-9])(Z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)

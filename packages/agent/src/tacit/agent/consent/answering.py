@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.state import Question, Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.goal import Goal
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tacit.base.strict_json import Json
 
 ROUNDS_GRANTED: Final = 8

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.goal import Need
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tacit.base.strict_json import Json, JsonObject
 
 SUGGESTED: Final[dict[str, tuple[str, ...]]] = {"acceptance": ("yes", "no")}

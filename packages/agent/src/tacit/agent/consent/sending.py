@@ -17,7 +17,7 @@ from tacit.a2acp.consent import filter as consent
 from tacit.a2acp.consent.scan import Scanner
 from tacit.a2acp.consent.tiers import PolicyLookup, Tier, ready, tier
 from tacit.a2acp.packets import dates, formats, packet, profile
-from tacit.a2acp.threads.turns import MOST_ROUNDS, ThreadTurns
+from tacit.a2acp.threads.states import MOST_ROUNDS, ThreadTurns
 from tacit.agent.consent.consenting import allowed_by, facts_of, is_released, told_in
 from tacit.agent.groups.members import fanout_id, headed, members_of, open_legs, policy_in
 from tacit.agent.kernel import records

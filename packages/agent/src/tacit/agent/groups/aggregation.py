@@ -21,8 +21,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Bug
-from tacit.base.moment import Moment
-from tacit.base.spans import MINUTE, Span, merged
+from tacit.base.moment import MINUTE, Moment, Span, merged
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

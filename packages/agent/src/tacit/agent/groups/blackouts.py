@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.a2acp.packets import formats
 from tacit.a2acp.packets.windows import ReadSpans, read_windows
-from tacit.base.spans import merged, without
+from tacit.base.moment import merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.a2acp.packets.packet import Fields
     from tacit.agent.groups.aggregation import Window
-    from tacit.base.moment import Moment
-    from tacit.base.spans import Span
+    from tacit.base.moment import Moment, Span
 
 FIELD: Final = "blackouts"
 REASON: Final = "Need to know when it cannot be for you"

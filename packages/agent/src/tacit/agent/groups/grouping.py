@@ -59,8 +59,7 @@ from tacit.agent.scheduling import acting, asking, escalating, options, proposal
 from tacit.agent.scheduling.goal import MEETING, Goal, Need
 from tacit.agent.scheduling.view import their_spans, their_times, view_of
 from tacit.base.errors import Refused
-from tacit.base.moment import LAST, Moment
-from tacit.base.spans import Span, merged, without
+from tacit.base.moment import LAST, Moment, Span, merged, without
 from tacit.base.strict_json import as_list, as_object, as_objects
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from tacit.a2acp.packets.zones import wall
+from tacit.a2acp.packets.dates import wall
 from tacit.agent.groups import aggregation
-from tacit.base.spans import MINUTE
+from tacit.base.moment import MINUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,8 +21,7 @@ from tacit.a2acp.consent.scan import Scanner
 from tacit.a2acp.consent.tiers import Tier, tier
 from tacit.a2acp.consent.walk import APPROVED
 from tacit.a2acp.packets import formats, packet
-from tacit.a2acp.packets.dates import spoken
-from tacit.a2acp.packets.zones import wall, zone_named, zone_of_owner
+from tacit.a2acp.packets.dates import spoken, wall, zone_named, zone_of_owner
 from tacit.a2acp.threads.states import State
 from tacit.agent.brain.requests import read
 from tacit.agent.brain.writing import title
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.goal import Goal
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tacit.base.strict_json import Json
 
 DAY: Final = 24 * 3600 * SECOND

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.a2acp.consent import aliases
-from tacit.base.moment import Moment
-from tacit.base.spans import DAY
+from tacit.base.moment import DAY, Moment
 from tacit.base.strict_json import canonical as bytes_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import moment_at, wall, zone_named
+from tacit.a2acp.packets.dates import moment_at, wall, zone_named
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:

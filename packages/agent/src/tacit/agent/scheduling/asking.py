@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 _OWN: Final = "Part of what you asked for"
 BY_PROGRAM: Final = "A program of yours would like to say this for you"

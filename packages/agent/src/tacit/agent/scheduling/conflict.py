@@ -11,8 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.a2acp.packets.dates import spoken
-from tacit.a2acp.packets.zones import wall, zone_of_owner
+from tacit.a2acp.packets.dates import spoken, wall, zone_of_owner
 from tacit.agent.scheduling.tries import (
     FOLLOWING_WEEK,
     OTHER_FORMAT,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.scheduling.options import Option
     from tacit.agent.scheduling.tries import Try
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 NO_OVERLAP: Final = "no_overlap"
 CONSTRAINT_CLASH: Final = "constraint_clash"

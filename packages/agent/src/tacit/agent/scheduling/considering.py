@@ -48,8 +48,7 @@ from tacit.agent.scheduling.calendars.availability import free
 from tacit.agent.scheduling.goal import INFORMATION, MEETING, NICE_TO_HAVE, REQUIRED, Goal, Need
 from tacit.agent.scheduling.tries import NOT_FLEXIBLE
 from tacit.agent.scheduling.view import AVAILABILITY, their_spans, their_times, view_of
-from tacit.base.moment import Moment
-from tacit.base.spans import MINUTE, Span, merged, without
+from tacit.base.moment import MINUTE, Moment, Span, merged, without
 
 if TYPE_CHECKING:
     from tacit.a2acp.packets.packet import Fields

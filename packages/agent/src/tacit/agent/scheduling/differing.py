@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.scheduling.goal import DURATION, MEETING
-from tacit.base.spans import MINUTE, common
+from tacit.base.moment import MINUTE, common
 
 if TYPE_CHECKING:
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 RULED_OUT: Final = "You ruled this time out"
 OUTSIDE: Final = "This is outside the times that you asked for"

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.state import Question, Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 MOST_WAITING: Final = 10
 """Threads of programs that may be open at once: nobody is flooded with questions, or with packets."""

@@ -15,8 +15,7 @@ import msgspec
 
 from tacit.a2acp.packets import formats
 from tacit.a2acp.packets.windows import read_windows
-from tacit.a2acp.threads.states import Cause
-from tacit.a2acp.threads.turns import MOST_ROUNDS
+from tacit.a2acp.threads.states import MOST_ROUNDS, Cause
 from tacit.agent.consent import sending
 from tacit.agent.consent.consenting import zone_of
 from tacit.agent.kernel.state import GIVEN, US
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.agent.scheduling.goal import Goal
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 MEALS: Final = frozenset({"breakfast", "brunch", "lunch", "dinner", "drinks"})
 WIDENED: Final = "widened"

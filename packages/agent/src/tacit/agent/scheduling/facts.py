@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.scheduling.calendars.busy import Busy
 from tacit.base.errors import Refused
-from tacit.base.moment import Moment, parse_rfc3339
-from tacit.base.spans import Span, common, merged, without
+from tacit.base.moment import Moment, Span, common, merged, parse_rfc3339, without
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

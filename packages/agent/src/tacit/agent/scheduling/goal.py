@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tacit.base.spans import Span
+from tacit.base.moment import Span
 
 MEETING: Final = "meeting"
 HANDOVER: Final = "handover"

@@ -4,7 +4,7 @@ A2ACP-091, A2ACP-092, A2ACP-105, A2ACP-106, A2ACP-109, A2ACP-110.
 
 What was answered is not asked again, whether with a value, with a no or with "not available". Fields are
 compared by the name that `canonical` gives them. Knows nothing of values; how many round trips there are is
-the protocol's (`tacit.a2acp.threads.turns`).
+the protocol's (`tacit.a2acp.threads.states`).
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import wall, zone_of_owner
-from tacit.base.moment import LAST, Moment
-from tacit.base.spans import MINUTE, Span, common, long_enough, merged, without
+from tacit.a2acp.packets.dates import wall, zone_of_owner
+from tacit.base.moment import LAST, MINUTE, Moment, Span, common, long_enough, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.state import Thread
     from tacit.agent.kernel.workspace import Workspace
     from tacit.agent.scheduling.view import View
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tacit.base.strict_json import Json, JsonObject
 
 MAIN: Final = -1

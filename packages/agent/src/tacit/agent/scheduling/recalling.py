@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.packets import formats, windows
-from tacit.a2acp.packets.zones import zone_named, zone_of_owner
+from tacit.a2acp.packets.dates import zone_named, zone_of_owner
 from tacit.agent.consent.consenting import zone_of
-from tacit.base.moment import Moment
-from tacit.base.spans import Span
+from tacit.base.moment import Moment, Span
 from tacit.base.strict_json import as_list, as_object, as_objects
 
 if TYPE_CHECKING:

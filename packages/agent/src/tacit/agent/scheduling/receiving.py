@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.a2acp.consent.tiers import canonical, ready
-from tacit.a2acp.packets import bodies, forms, schemas, vocabulary
+from tacit.a2acp.packets import bodies, schemas, shapes, vocabulary
 from tacit.a2acp.threads.states import NEGOTIABLE, Cause, State
 from tacit.agent.groups import confirmation, grouping, joining, membership, transferring
 from tacit.agent.groups import fold as groups
@@ -283,7 +283,7 @@ def _fork(ws: Workspace, thread: Thread, packet_id: str, body: bodies.ThreadFork
         and 2 <= len(ids) <= purpose.MOST_CHILDREN
         and thread.depth < purpose.DEEPEST
         and len(set(ids)) == len(ids)
-        and all(forms.THREAD_ID.holds(name) and name not in ws.book.threads for name in ids)
+        and all(shapes.THREAD_ID.holds(name) and name not in ws.book.threads for name in ids)
     )
     if not fits:
         ws.say(records.Violated(thread.thread_id, thread.peer, "fork"))

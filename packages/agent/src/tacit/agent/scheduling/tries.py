@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.a2acp.packets.zones import days_of, moment_at, moved, zone_of_owner
+from tacit.a2acp.packets.dates import days_of, moment_at, moved, zone_of_owner
 from tacit.agent.scheduling.goal import DURATION
 from tacit.agent.scheduling.options import Option, options
-from tacit.base.spans import Span, merged, without
+from tacit.base.moment import Span, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

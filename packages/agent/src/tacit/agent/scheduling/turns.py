@@ -16,7 +16,7 @@ from tacit.agent.kernel import records
 from tacit.agent.kernel.state import LEG
 from tacit.agent.scheduling import asking, concluding, considering
 from tacit.agent.scheduling.view import view_of
-from tacit.base.spans import merged
+from tacit.base.moment import merged
 
 if TYPE_CHECKING:
     from tacit.agent.brain.port import Thought

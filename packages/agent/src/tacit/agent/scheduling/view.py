@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.kernel.state import Entry, Thread
     from tacit.agent.kernel.workspace import Workspace
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
     from tacit.base.strict_json import Json, JsonObject
 
 NEGOTIATES: Final = frozenset({"context", "context_request", "context_response", "intent_update"})

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tacit.agent.scheduling.calendars.availability import MOST_WINDOWS, all_free, free
 from tacit.agent.scheduling.calendars.busy import Busy, together, unknown
-from tacit.base.moment import Moment
-from tacit.base.spans import MINUTE, Span, common, merged, without
+from tacit.base.moment import MINUTE, Moment, Span, common, merged, without
 from tests.agent.scheduling.calendars.texts import span
 
 EVENING = span("2026-03-27 18:00", "2026-03-27 22:00")

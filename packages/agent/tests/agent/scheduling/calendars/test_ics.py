@@ -10,12 +10,12 @@ import recurring_ical_events
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.a2acp.packets.zones import moment_of, wall, zone_of_owner
+from tacit.a2acp.packets.dates import moment_of, wall, zone_of_owner
 from tacit.agent.scheduling.calendars import ics
 from tacit.agent.scheduling.calendars.components import LARGEST
 from tacit.agent.scheduling.calendars.ics import read_all, read_busy
 from tacit.base.errors import Refused
-from tacit.base.spans import Span, within, without
+from tacit.base.moment import Span, within, without
 from tests.agent.scheduling.calendars.texts import calendar, event, shown, span
 
 MARCH = span("2026-03-01", "2026-04-01")

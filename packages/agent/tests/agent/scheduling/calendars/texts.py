@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tacit.a2acp.packets.zones import moment_of, wall
-from tacit.base.spans import Span
+from tacit.a2acp.packets.dates import moment_of, wall
+from tacit.base.moment import Span
 
 
 def calendar(*parts: str) -> bytes:

@@ -14,8 +14,7 @@ from tacit.agent.scheduling.dates import words as calendar_words
 from tacit.agent.scheduling.dates.sentence import contradictions, read_when
 from tacit.agent.scheduling.dates.words import Hours
 from tacit.base.errors import Refused
-from tacit.base.moment import LAST, Moment, parse_rfc3339
-from tacit.base.spans import Span
+from tacit.base.moment import LAST, Moment, Span, parse_rfc3339
 
 LONDON = "Europe/London"
 NOW = parse_rfc3339("2026-03-23T10:00:00Z")

@@ -14,8 +14,7 @@ from tacit.agent.scheduling.io.unreadable import CODE
 from tacit.agent.shell.io import calls, carrying, programs
 from tacit.agent.shell.io.agent import PAUSE, Agent
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
-from tacit.base.moment import Moment
-from tacit.base.spans import Span
+from tacit.base.moment import Moment, Span
 from tacit.base.strict_json import parse
 from tests.agent.arrangements import pair, people, registered, share
 from tests.agent.scenarios.booking import YES, checkpoint, proposed, until

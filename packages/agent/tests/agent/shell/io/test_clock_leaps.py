@@ -11,7 +11,7 @@ from tacit.agent.kernel.io.vault import write
 from tacit.agent.shell.io.agent import Agent
 from tacit.base.io.time_service import FILE
 from tacit.base.moment import Moment
-from tacit.seal import replay
+from tacit.seal import session
 from tacit.seal.identity import Identity
 from tests.two_clocks import DAY, LEAPS, START, TwoClocks
 
@@ -145,6 +145,6 @@ async def test_a_folder_of_an_older_program_goes_by_its_newest_packet(tmp_path: 
 def test_a_packet_is_taken_when_it_is_timely_by_either_of_two_times() -> None:
     later = Moment(START + 91 * DAY)
     for created in (START, later, Moment(START - 59 * DAY), Moment(later + DAY)):
-        assert replay.within_window(created, START, later)
-    assert not replay.within_window(Moment(START - 61 * DAY), START, later)
-    assert not replay.within_window(Moment(later + 3 * DAY), START, later)
+        assert session.within_window(created, START, later)
+    assert not session.within_window(Moment(START - 61 * DAY), START, later)
+    assert not session.within_window(Moment(later + 3 * DAY), START, later)

@@ -63,9 +63,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.decide.decision import Decision, Rule
+from tacit.attention.decide.decision import Decision, Rule, step_down
 from tacit.attention.decide.matrix import MATRIX, Situation
-from tacit.attention.decide.modes import step_down
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import QUIET, ConversationState
 from tacit.attention.read.continuation import Continuation

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.attention.decide.decision import content_shown
 from tacit.attention.decide.knock import knock_of
-from tacit.attention.decide.modes import content_shown
 from tacit.attention.decide.redaction import redacted
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.errors import Bug

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.attention.decide.decision import SHOWS
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.decide.modes import SHOWS
 from tacit.c2a.vocabulary import Mode, Policy
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.redaction import redacted
-from tacit.attention.read.prose import prose
+from tacit.attention.read.form import prose
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.c2a.messages import Knock
 from tacit.c2a.vocabulary import Intent

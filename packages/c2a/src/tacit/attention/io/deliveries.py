@@ -19,12 +19,11 @@ from tacit.attention.state.obligations import decision_in
 from tacit.base.moment import Moment
 from tacit.c2a.messages import Author, Delivered, Earlier, Part, encode, idempotency_key
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Mode, Policy, Reason
-from tacit.ledger.envelope import decode
-from tacit.ledger.stored_event import StoredEvent
+from tacit.ledger.envelope import StoredEvent, decode
 
 if TYPE_CHECKING:
-    from tacit.attention.io.archive import Archive
     from tacit.attention.io.recent_lines import LineSource, RecentLines
+    from tacit.attention.io.state_store import Archive
     from tacit.attention.state.obligations import Obligation
 
 LOOKED_AT: Final = 50

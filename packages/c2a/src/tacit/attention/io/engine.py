@@ -16,13 +16,11 @@ import msgspec
 
 from tacit.attention.commands import AuthorContinued, RunDueTimers, SetPresence, TimerDue, TimersRun
 from tacit.attention.decide import digest
-from tacit.attention.decide.modes import PUSHED
-from tacit.attention.io import interpreter, repeats
-from tacit.attention.io.archive import Archive
+from tacit.attention.decide.decision import PUSHED
+from tacit.attention.io import interpreter, recent_lines
 from tacit.attention.io.deliveries import drafted
-from tacit.attention.io.recent_lines import LineSource, RecentLines
-from tacit.attention.io.recent_pushes import Pushes, push, pushes_of
-from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_ever, roster_for
+from tacit.attention.io.recent_lines import LineSource, Pushes, RecentLines, push, pushes_of
+from tacit.attention.io.state_store import SAID, Archive, PastMessages, attention_on, roster_ever, roster_for
 from tacit.attention.read import bursts
 from tacit.attention.read.calls import worded
 from tacit.attention.read.message import remains_of
@@ -31,7 +29,7 @@ from tacit.attention.send.appended import refused
 from tacit.attention.send.draft import CallingSession
 from tacit.attention.state import consequences, fold, records, timers
 from tacit.attention.state.consequences import Around
-from tacit.attention.state.deadlines import next_step
+from tacit.attention.state.obligations import next_step
 from tacit.attention.state.records import Written, submitted
 from tacit.attention.state.room_questions import offer_at
 from tacit.attention.state.work import Lives
@@ -39,11 +37,9 @@ from tacit.base.errors import Refused
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.vocabulary import Intent
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
-from tacit.ledger.envelope import Event, decode
+from tacit.ledger.envelope import NOTHING_MORE, QUOTING, Event, Remains, decode
 from tacit.ledger.io.fold_tables import GroupFolds
-from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
-from tacit.ledger.taken_back import QUOTING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,9 +55,9 @@ if TYPE_CHECKING:
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.commands import GroupCommand
     from tacit.ledger.engine import GroupSnapshot
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 _OF_A_DIGEST: Final = frozenset({"session", "scope", "policy", "event_ids", "for"})
 MEMBER_KINDS: Final = frozenset({"actor.add", "actor.update", "actor.remove", "x.tacit.person.add"})
@@ -179,7 +175,7 @@ class AttentionEngine:
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
         written = self._whole(state, event, decisions, written, at, lookup)
         if decisions.parsed is not None:
-            told = repeats.pointer(event, decisions.parsed, state.attention, state.past, at)
+            told = recent_lines.pointer(event, decisions.parsed, state.attention, state.past, at)
             written += [told] if told is not None else []
         self._schedule_notes(state, event)
         if event.kind == "chat.message":

@@ -54,11 +54,11 @@ from tacit.ledger.submission import Submission
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tacit.attention.io.archive import Archive
+    from tacit.attention.io.state_store import Archive
     from tacit.attention.state.fold import Attention
     from tacit.ledger.commands import Committed, GroupCommand
     from tacit.ledger.engine import GroupSnapshot
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.attention.decide.decide import decide
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.io.views import listed, others, takers
-from tacit.attention.read.unheard import unknown_names
+from tacit.attention.read.bursts import unknown_names
 from tacit.attention.state import records, room_offers, room_questions
 from tacit.c2a.vocabulary import Directedness, Mode, Policy
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.io.archive import Archive
+    from tacit.attention.io.state_store import Archive
     from tacit.ledger.envelope import Event
 
 _PARTS = ("obliges", "receipts", "claims", "knocks", "may")

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.attention.decide.decision import is_listed
 from tacit.attention.decide.delivery import content
-from tacit.attention.decide.modes import is_listed
 from tacit.attention.read.conversation import MAIN, author_of
 from tacit.attention.state.obligations import as_delivered
 from tacit.attention.state.work import OFFLINE, AgentStatus
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tacit.attention.decide.decision import Decision
-    from tacit.attention.io.archive import Archive
+    from tacit.attention.io.state_store import Archive
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.parsed_message import ParsedMessage
-    from tacit.ledger.envelope import Event
+    from tacit.ledger.envelope import Event, StoredEvent
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 MOST: Final = 200
 USUAL: Final = 50

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.base.ports import Clock, Entropy
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.stored_event import StoredEvent
 
 _STILL_THERE = """
 SELECT g.group_id, m.target, m.seq FROM marks m JOIN groups g ON g.number=m.group_no

@@ -5,6 +5,11 @@ event that changed it. What is marked open (live claims, unmet obligations) can 
 everything else costs nothing until somebody names it, so that a group's history does not have to fit into
 memory. Messages are remembered by the ledger itself: what was said is parsed again when somebody refers to
 it. The same objects serve the writer and, on a read-only connection, every view.
+
+The archive: what a session may look up in the ledger (the `Archive` port of `send`; C2A-203, C2A-213).
+
+Serves the writer and, on a read-only connection, every view. What a session may not read does not exist for
+it. A decision that was not kept is decided again from the event.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from tacit.attention.decide.decide import EventDecision
+from tacit.attention.decide.decide import EventDecision, decide, derived
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
@@ -26,32 +31,39 @@ from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import ApprovalRequest, Approvals
-from tacit.attention.state.asking import Asking, AwaitedAnswer, AwaitedAnswers
+from tacit.attention.state.asking import (
+    Asking,
+    AwaitedAnswer,
+    AwaitedAnswers,
+    PersonQuestion,
+    PersonQuestions,
+)
 from tacit.attention.state.claims import Claims, HeldClaim, OpenOffer
 from tacit.attention.state.fold import Attention
-from tacit.attention.state.last_talks import LastTalk, LastTalks
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
-from tacit.attention.state.person_questions import PersonQuestion, PersonQuestions
+from tacit.attention.state.ownership import LastTalk, LastTalks
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import RoomQuestion, RoomQuestions
-from tacit.attention.state.sends import EphemeralSend, Sending, SentAnswer
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending
-from tacit.attention.state.versions import MessageForm, Versions, edited
+from tacit.attention.state.versions import EphemeralSend, MessageForm, Sending, SentAnswer, Versions, edited
 from tacit.attention.state.work import PieceOfWork, Works
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.projection import before
 
 if TYPE_CHECKING:
     import apsw
 
+    from tacit.attention.decide.decision import Decision
     from tacit.attention.read.parsed_message import ParsedMessage
-    from tacit.ledger.io.fold_tables import GroupFolds
+    from tacit.ledger.envelope import StoredEvent
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import EarlierSubmission
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 REMEMBERED: Final = 10_000
@@ -316,3 +328,95 @@ def roster_ever(connection: apsw.Connection, number: int) -> Roster:
             before_it.roles | frozenset(data.get("roles") or ()),
         )
     return Roster.of(agents.values(), people.values())
+
+
+CONSEQUENCES_AT_MOST: Final = 200
+"""How far behind a message its own consequences are looked for."""
+
+
+class Keyed(EventsOfGroup, Protocol):
+    """Events, also by idempotency key."""
+
+    def submission(self, by: str, client_id: str) -> EarlierSubmission | None:
+        """The last submission under this idempotency key."""
+        ...
+
+
+class Archive:
+    """One group's past, as one session may see it."""
+
+    def __init__(self, attention: Attention, past: PastMessages, events: Keyed, roster: Roster) -> None:
+        self.attention = attention
+        self.past = past
+        self.roster = roster
+        self._events = events
+
+    @classmethod
+    def on(cls, reader: Reader, group: Group, online: frozenset[str] | None = None) -> Archive:
+        """The archive on a reader's connection."""
+        attention = attention_on(GroupFolds(reader.connection, group.number))
+        past = PastMessages(attention)
+        attention.past = past
+        past.roster = roster_for(group, attention, online)
+        past.events = reader.glance(group)
+        return cls(attention, past, reader.glance(group), past.roster)
+
+    def found(self, event_id: str) -> StoredEvent | None:
+        """An event by its id, whoever asks."""
+        return self._events.event(event_id)
+
+    def readable(self, event_id: str, session: str) -> Event | None:
+        """A message in its form under this id, if the session may read it."""
+        found = self._events.event(event_id)
+        return self.form_for(found, session) if found is not None else None
+
+    def form_for(self, found: StoredEvent, session: str) -> Event | None:
+        """The same for an event that is at hand."""
+        if not found.visible_to(session):
+            return None
+        event = self.past.form_of(found)
+        if event is not None and self.attention.versions.is_deleted(found.event_id):
+            event.data.pop("attachments", None)
+            event.data["text"] = ""
+        return event
+
+    def original(self, event_id: str) -> str:
+        """The id of a message's first form."""
+        return self.past.original(event_id)
+
+    def keyed(self, session: str, key: str) -> Event | None:
+        """The session's message under this idempotency key, however old."""
+        earlier = self._events.submission(session, key)
+        found = self._events.at(earlier.seq) if earlier is not None else None
+        return decode(found.raw) if found is not None and found.kind == "chat.message" else None
+
+    def decided(self, event: Event, parsed: ParsedMessage | None = None) -> EventDecision:
+        """How everyone stood to an event; who has it parsed already says so."""
+        kept = self.attention.decided.get(event.id)
+        if kept is not None:
+            return kept
+        parsed = parsed or self.past.parsed(event)
+        state = ConversationState(parsed.conversation if parsed is not None else None)
+        if event.kind == "chat.reaction":
+            state = self.attention.state_for_reaction(event)
+        return derived(decide(event, self.roster, state, self.attention.settings))
+
+    def stopped_an_exchange(self, event_id: str) -> bool:
+        """Was this the message at which an exchange between agents was stopped (C2A-198)?
+
+        The record of it stands close behind, among the consequences of the message.
+        """
+        found = self._events.event(event_id)
+        for step in range(1, CONSEQUENCES_AT_MOST):
+            behind = self._events.at(found.seq + step) if found is not None else None
+            if behind is None or not behind.kind.startswith("x.c2a."):
+                return False
+            if behind.kind == "x.c2a.audit":
+                data = decode(behind.raw).data
+                if data.get("what") == "loop_stopped" and data.get("event_id") == event_id:
+                    return True
+        return False
+
+    def decision(self, event: Event, session: str, parsed: ParsedMessage | None = None) -> Decision:
+        """What the session got for this event, as it was decided then."""
+        return self.decided(event, parsed).decision(session, self.attention.settings)

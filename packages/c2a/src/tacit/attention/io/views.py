@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from tacit.attention.decide.decision import PUSHED, content_shown
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.explain import cues_in_words, sentence
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import AgentsNow, may_know, silent_in, work_shown
 from tacit.attention.read.conversation import author_of
@@ -28,8 +28,8 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
+from tacit.ledger.envelope import emptied
 from tacit.ledger.principal import USER
-from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +38,9 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decide import EventDecision
     from tacit.attention.decide.decision import Decision, Rule
-    from tacit.attention.io.archive import Archive
+    from tacit.attention.io.state_store import Archive
     from tacit.attention.state.approvals import ApprovalRequest
-    from tacit.ledger.envelope import Event
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import Event, StoredEvent
 
 MOST_NAMED: Final = 3
 """How many agents a sentence names; more are counted."""

@@ -25,7 +25,7 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tacit.attention.io.archive import Archive
+    from tacit.attention.io.state_store import Archive
     from tacit.attention.state.work import Works
 
     Place = Callable[[str, str], int | None]

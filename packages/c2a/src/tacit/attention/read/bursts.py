@@ -18,15 +18,27 @@ within the minute 81 % were for whoever was called; of those a minute later 58 %
 
 Decided from who spoke to whom and when alone. Nothing of what was said is kept, so that words which are taken
 back leave no trace here and a rebuild folds the same.
+
+Calls that nobody hears: an `@name` that is neither a name nor a role here (C2A-071, C2A-208).
+
+"@reviewers who has time?" in a room without a reviewer reaches nobody, and so does a name with a slip in it.
+Such a word counts as a call where people call: at the start, perhaps after a greeting, or as the last word.
+Anywhere else a sign before a word is more often a piece of code ("why does @Override fail"). Whom a text does
+name is for `mentions`. Knows nothing of who is told.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from tacit.attention.read.calls import worded
+from tacit.attention.read.form import prose
+from tacit.attention.read.lexicon import MARKS
+from tacit.attention.read.mentions import is_known
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import OBLIGES_NOBODY, SOCIAL, AuthorKind, Intent
 
@@ -36,7 +48,9 @@ if TYPE_CHECKING:
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.cues import Floor
     from tacit.attention.read.parsed_message import ParsedMessage
+    from tacit.attention.read.roster import Roster
     from tacit.ledger.envelope import Event
+
 
 SPAN: Final = 60 * SECOND
 """How long after a person's line the next one still belongs to the same burst."""
@@ -191,3 +205,27 @@ def is_piece(parsed: ParsedMessage) -> bool:
     turns = parsed.target.is_aimed or parsed.nearly or parsed.asks_room
     free = not (parsed.by_agent or turns) and parsed.supersedes is None
     return free and parsed.kind == "chat.message" and parsed.intent not in APART
+
+
+_WORD: Final = r"@([^\W_](?:[\w-]{0,60}[^\W_])?)(?![\w@./('\u2019]|-\w)"
+_FIRST: Final = re.compile(rf"[\W_]{{0,8}}?{_WORD}")
+_LAST: Final = re.compile(rf"(?:^|[\s,(]){_WORD}[\s?!.)]{{0,8}}\Z")
+
+
+def is_unheard(parsed: ParsedMessage, text: str, roster: Roster) -> bool:
+    """Does a message call somebody, and is nobody there who bears that name or role?"""
+    target = parsed.target
+    if target.agents or target.people or target.members or target.everyone:
+        return False
+    return bool(target.roles or unknown_names(text, roster))
+
+
+def unknown_names(text: str, roster: Roster) -> list[str]:
+    """The names that a text calls and that nobody here has, in their order."""
+    if "@" not in text and "\uff20" not in text:
+        return []
+    said = prose(text.translate(MARKS)).strip()
+    greeting = worded().greeting.match(said)
+    calls = (_FIRST.match(said, greeting.end() if greeting is not None else 0), _LAST.search(said[-200:]))
+    names = dict.fromkeys(call[1] for call in calls if call is not None)
+    return [name for name in names if not is_known(name, roster)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.c2a.messages import Author
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
-from tacit.ledger.routing import is_concrete
+from tacit.ledger.state import is_concrete
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

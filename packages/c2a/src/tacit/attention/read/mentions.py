@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.read.calls import CalledName, CallStrength, calls
 from tacit.attention.read.roster import FOREMAN, PEERS
-from tacit.ledger.titles import BROADCAST
+from tacit.ledger.kinds import BROADCAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,16 +12,16 @@ from tacit.attention.read import mentions
 from tacit.attention.read.calls import calls, in_passing, without_any_name
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.dialogue import follows, talking
+from tacit.attention.read.form import prose
 from tacit.attention.read.intent import AFTER_CALL, asks_anybody, intent_of, thanks_and_answers
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.near_names import nearly_called, nearly_inside
 from tacit.attention.read.parsed_message import ParsedMessage
-from tacit.attention.read.prose import prose
 from tacit.base.moment import SECOND
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import OPEN, AuthorKind, ConversationKind, Directedness, Intent, Priority
-from tacit.ledger.redaction import Remains
+from tacit.ledger.envelope import Remains
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

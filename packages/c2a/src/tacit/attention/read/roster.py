@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.read.spelling import SLIPS, beginnings, off_by_one, plain
 from tacit.c2a.vocabulary import Mode
-from tacit.ledger.titles import BROADCAST
+from tacit.ledger.kinds import BROADCAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,7 +16,7 @@ from tacit.ledger.principal import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 MOST_STEPS: Final = 50
 """Messages that are looked at; a longer chain is known so far and no further."""

@@ -17,8 +17,7 @@ from tacit.attention.send import askers
 from tacit.attention.send.surroundings import AnsweredEvent, EarlierSend, Surroundings
 from tacit.attention.state import approvals, records
 from tacit.attention.state.claims import event_target
-from tacit.attention.state.deadlines import MS
-from tacit.attention.state.obligations import as_delivered
+from tacit.attention.state.obligations import MS, as_delivered
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.c2a.signals import USUAL, AgreedSignals
 from tacit.c2a.tools import body_of, read_destination
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from tacit.attention.state.claims import HeldClaim
     from tacit.attention.state.fold import Attention
     from tacit.c2a.tools import Send
-    from tacit.ledger.envelope import Event
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import Event, StoredEvent
 
 
 class DraftArchive(Protocol):

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.decide import rates
+from tacit.attention.decide import decision
 from tacit.attention.send.similarity import nearest, normalised
 from tacit.attention.settings import DEFAULTS, Settings, how_to_change
 from tacit.attention.state.claims import HeldClaim, conflict
@@ -364,7 +364,7 @@ def _rate(_send: Send, around: Surroundings, now: Moment, settings: Settings) ->
         (around.sends, settings.sends_per_minute, "sends_per_minute"),
         (around.sends_here, settings.sends_per_conversation, "sends_per_conversation"),
     ):
-        wait = rates.retry_after_ms(past, limit, now)
+        wait = decision.retry_after_ms(past, limit, now)
         if wait is not None:
             return refusal(
                 "rate_limited",

@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.decide.decide import entry_of
-from tacit.attention.decide.decision import Decision, Rule
+from tacit.attention.decide.decision import PUSHED, Decision, Flow, Rule, inbound
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.decide.modes import PUSHED
-from tacit.attention.decide.rates import Flow, inbound
-from tacit.attention.read.unheard import is_unheard
+from tacit.attention.read.bursts import is_unheard
 from tacit.attention.state import absences, acts, escalation, records, room_questions
+from tacit.attention.state.asking import ANSWERS, called_back
 from tacit.attention.state.claims import event_target, release, renewals, thread_target
 from tacit.attention.state.holds import held_or_resumed
 from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
-from tacit.attention.state.person_questions import ANSWERS, called_back
 from tacit.attention.state.records import Notice, Written
-from tacit.attention.state.sends import answered_in
-from tacit.attention.state.versions import cancellations
+from tacit.attention.state.versions import answered_in, cancellations
 from tacit.attention.state.work import NO_LIVES, PERSON, TRANSFERRED, Lives, copies
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, signal_of

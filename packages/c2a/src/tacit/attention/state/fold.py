@@ -77,23 +77,23 @@ from tacit.attention.state import loops, records, room_questions
 from tacit.attention.state.absences import Absences, Place
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
-from tacit.attention.state.asking import ASKS, Asking
+from tacit.attention.state.asking import ASKS, Asking, OpenLine
 from tacit.attention.state.claims import Claims, OpenOffer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
-from tacit.attention.state.person_questions import OpenLine
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import RoomQuestions
-from tacit.attention.state.sends import (
+from tacit.attention.state.sessions import SessionAgreement, SessionSpending, spending
+from tacit.attention.state.versions import (
     KEPT_SENDS,
     EphemeralSend,
     Sending,
     SentAnswer,
+    Versions,
+    answered_by,
     answered_in,
 )
-from tacit.attention.state.sessions import SessionAgreement, SessionSpending, spending
-from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of

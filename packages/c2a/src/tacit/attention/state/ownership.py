@@ -4,6 +4,8 @@ Tasks and streams are kept in the group's own stores (`context.sync`): a task's 
 under the context key `stream:<id>` an object with `owner`, `title` and `digest` (who gets the digest).
 Channels likewise under `channel:<id>`. A thread belongs to whoever claimed it, else to the agent that
 opened it. Folded; no rule of policy.
+
+With whom somebody last talked in a channel, and when; of what was said nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +13,46 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
+
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
+from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, MutableMapping
 
     from tacit.attention.read.parsed_message import ParsedMessage
     from tacit.ledger.envelope import Event
+
+
+class LastTalk(msgspec.Struct, frozen=True, array_like=True):
+    """The other side of somebody's newest exchange, empty for several at once, and when that was."""
+
+    who: str
+    at: Moment
+
+
+class LastTalks:
+    """By channel and principal."""
+
+    __slots__ = ("_talks",)
+
+    def __init__(self, talks: MutableMapping[tuple[str, str], LastTalk] | None = None) -> None:
+        self._talks: MutableMapping[tuple[str, str], LastTalk] = {} if talks is None else talks
+
+    def of(self, channel: str, principal: str) -> LastTalk | None:
+        """With whom somebody last talked there."""
+        return self._talks.get((channel, principal))
+
+    def said(self, channel: str, author: str, to: frozenset[str], at: Moment) -> None:
+        """Somebody spoke to these."""
+        others = sorted(to - {author})
+        for listener in others:
+            self._talks[channel, listener] = LastTalk(author, at)
+        if others:
+            self._talks[channel, author] = LastTalk(others[0] if len(others) == 1 else "", at)
+
 
 _EMPTY: Final[frozenset[str]] = frozenset()
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.decision import Decision, Rule
+from tacit.attention.read.form import prose
 from tacit.attention.read.near_names import nearly_called
-from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Reason
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.state import records
 from tacit.attention.state.records import Notice
-from tacit.attention.state.sends import answered_in
+from tacit.attention.state.versions import answered_in
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import (
     AuthorKind,

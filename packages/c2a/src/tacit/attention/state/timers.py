@@ -19,7 +19,7 @@ from tacit.attention.decide import digest
 from tacit.attention.decide.decide import entry_of
 from tacit.attention.decide.decision import Rule
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.state import deadlines, records, room_offers, room_questions
+from tacit.attention.state import obligations, records, room_offers, room_questions
 from tacit.attention.state.claims import (
     MS,
     OpenOffer,
@@ -38,9 +38,8 @@ from tacit.attention.state.consequences import (
     reoffered,
     reroute,
 )
-from tacit.attention.state.deadlines import DeadlineStep
 from tacit.attention.state.escalation import human_notice
-from tacit.attention.state.obligations import decision_in
+from tacit.attention.state.obligations import DeadlineStep, decision_in
 from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.work import NO_LIVES, RECONNECT, Lives, alive_at, extension
 from tacit.base.moment import Moment
@@ -66,7 +65,7 @@ def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
         Moment(max(due.at, _excused(obligation, due.at, lives)))
         for obligation in attention.obligations
         if (obligation.event_id, obligation.session) not in held_up
-        and (due := deadlines.next_step(obligation, attention.settings))
+        and (due := obligations.next_step(obligation, attention.settings))
     ]
     times += [
         Moment(max(held.expires_at, lives.excused_until(held.session, Moment(held.expires_at - span), span)))
@@ -116,7 +115,7 @@ def _due(attention: Attention, now: Moment) -> list[Obligation]:
     found = [
         obligation
         for obligation in attention.obligations
-        if deadlines.is_due(obligation, now, attention.settings)
+        if obligations.is_due(obligation, now, attention.settings)
         and (obligation.event_id, obligation.session) not in held_up
     ]
     return sorted(
@@ -126,10 +125,10 @@ def _due(attention: Attention, now: Moment) -> list[Obligation]:
 
 def _step(obligation: Obligation, attention: Attention, around: Around) -> list[Written]:
     current = attention.obligations.get(obligation.event_id, obligation.session)
-    step = deadlines.is_due(current, around.now, attention.settings) if current is not None else None
+    step = obligations.is_due(current, around.now, attention.settings) if current is not None else None
     if current is None or step is None:
         return []
-    due = deadlines.next_step(current, attention.settings)
+    due = obligations.next_step(current, attention.settings)
     if due is not None and _excused(current, due.at, around.lives) > around.now:
         return []
     piece = attention.work.get(current.event_id, current.session)
@@ -139,16 +138,16 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
         return [extension(piece, alive)]
     match step:
         case DeadlineStep.REDELIVER:
-            return [deadlines.redelivery(current)]
+            return [obligations.redelivery(current)]
         case DeadlineStep.RESURFACE:
-            again = deadlines.redelivery(current)
+            again = obligations.redelivery(current)
             return [records_with(again, current.deadline_ms or attention.settings.deadline_ms, around.now)]
         case DeadlineStep.CLOSE:
-            return [deadlines.closing(current)]
+            return [obligations.closing(current)]
         case DeadlineStep.ESCALATE:
             decision = decision_in(current)
             moved = reroute(current.event_id, decision, attention, around, {current.session}, declined=False)
-            return [*moved, deadlines.lowering(current)]
+            return [*moved, obligations.lowering(current)]
 
 
 def _ended(ended: records.ClaimRecord, attention: Attention, around: Around) -> list[Written]:
@@ -293,7 +292,7 @@ def _to_the_room(
 def _offers_over(question: RoomQuestion, attention: Attention) -> list[Written]:
     """The offers that nobody took: there are never two at a time. Who comes late may still claim it."""
     offers = [attention.obligations.get(question.event_id, session) for session in question.offered]
-    return [deadlines.closing(offer) for offer in offers if offer is not None and not offer.closed]
+    return [obligations.closing(offer) for offer in offers if offer is not None and not offer.closed]
 
 
 def _given_up(question: RoomQuestion, attention: Attention, around: Around) -> list[Written]:

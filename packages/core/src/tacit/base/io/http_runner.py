@@ -3,7 +3,9 @@
 A request line that is malformed or too long never reaches an application: the server library answers it by
 itself, in plain text, and logs where it came from and how it began. Here it is answered as every other fault
 and logged by the name of the fault alone. Bodies are handed on as they came: nothing is decompressed for
-somebody who is not known yet. Who waits for how long is `tacit.base.connections`'s to say.
+somebody who is not known yet. Who waits for how long is `tacit.base.callers`'s to say.
+
+A request as its caller made it, where a proxy stands in between: `tacit.base.callers` for aiohttp.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-from tacit.base.connections import Connections, ConnectionView, SocketLimits
+from tacit.base.callers import Connections, ConnectionView, SocketLimits, called
 from tacit.base.io.ending import end_listening
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Answer = Callable[[int], web.Response]
+    from aiohttp.typedefs import Handler, Middleware
+
 
 log: Final = logging.getLogger("tacit.http")
 LINGER_SECONDS: Final = 2.0
@@ -243,3 +247,20 @@ class ListeningSite(web.TCPSite):
             backlog=self._backlog,
             ssl_handshake_timeout=self._limits.guest_seconds,
         )
+
+
+def as_called(request: web.Request, trusted: tuple[str, ...]) -> web.Request:
+    """The request with the address, scheme and host that its caller has."""
+    call = called(request.remote, request.headers, trusted)
+    changed: dict[str, Any] = {name: value for name, value in call._asdict().items() if value}
+    return request.clone(**changed) if changed else request
+
+
+def through_proxies(trusted: tuple[str, ...]) -> Middleware:
+    """A step behind which every request is as its caller made it."""
+
+    @web.middleware
+    async def step(request: web.Request, handler: Handler) -> web.StreamResponse:
+        return await handler(as_called(request, trusted))
+
+    return step

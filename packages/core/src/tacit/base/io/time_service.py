@@ -23,16 +23,20 @@ from tacit.base.errors import Bug
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import both_clocks, this_boot
 from tacit.base.moment import SECOND, Moment
-from tacit.base.steady_time import LEAST_JUMP, Reckoning, begun, not_before, read
 from tacit.base.watched_time import (
+    LEAST_JUMP,
+    Reckoning,
     Watched,
+    begun,
     best,
     confirmed_by,
     doubt,
     first_look,
     heard,
     looked,
+    not_before,
     overruled,
+    read,
     shared,
     trusted,
     witnessed,

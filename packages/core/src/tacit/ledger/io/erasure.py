@@ -21,11 +21,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from apsw import SQLITE_CHECKPOINT_TRUNCATE
 
 from tacit.base.moment import parse_rfc3339
-from tacit.ledger.envelope import decode
+from tacit.ledger.envelope import GONE, QUOTING, SAYING, decode, redacted
 from tacit.ledger.io.schema import SHIFT
-from tacit.ledger.redaction import GONE, redacted
 from tacit.ledger.references import blob_paths
-from tacit.ledger.taken_back import QUOTING, SAYING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,11 +32,10 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import Moment
+    from tacit.ledger.envelope import Remains, StoredEvent
     from tacit.ledger.io.audience_index import AudienceIndex
     from tacit.ledger.io.blobs import BlobFolder
     from tacit.ledger.ports import Lookup
-    from tacit.ledger.redaction import Remains
-    from tacit.ledger.stored_event import StoredEvent
 
 _QUOTING: Final = """
 SELECT pos FROM events

@@ -12,9 +12,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Bug
+from tacit.ledger.envelope import digest
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.ports import Stale
-from tacit.ledger.redaction import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

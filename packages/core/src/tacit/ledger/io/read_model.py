@@ -2,6 +2,8 @@
 
 Look-ups see staged facts too; those of one group are what the rules may ask (`GroupLookup`, the `Lookup`
 port). Which rows an event gives is decided by `tacit.ledger.projection`; this module only knows tables.
+
+How events come back from the tables: one query text for writers, readers and tools.
 """
 
 from __future__ import annotations
@@ -10,9 +12,12 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import msgspec
+
 from tacit.base import ids
 from tacit.base.moment import Moment
 from tacit.ledger.codes import denied, missing
+from tacit.ledger.envelope import StoredEvent
 from tacit.ledger.io.audience_index import (
     NEW_PARTY,
     NEW_TALK,
@@ -20,8 +25,7 @@ from tacit.ledger.io.audience_index import (
     parties_rows,
     parties_text,
 )
-from tacit.ledger.io.rows import ADDRESSABLE, messages_before, one
-from tacit.ledger.io.schema import SHIFT
+from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.ports import Blob, EarlierSubmission
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
     from tacit.ledger.projection import Facts, Mark
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
+
 
 # In the order in which a flush writes: a duty must be there before it can be done.
 INSERTS: Final = {
@@ -517,3 +521,72 @@ def require_readable(model: ReadModel, group: Group, event_id: str, reader: str)
         raise denied("this principal may not read the source event", "CCCS-095")
     if model.mark(group.number, "delete", found.seq, "", "") is not None:
         raise missing("event", "the source event was deleted", "C2A-187")
+
+
+ADDRESSABLE: Final = frozenset({"chat.message", "system.notify"})
+
+SELECT: Final = """
+SELECT e.pos, e.id, (SELECT name FROM kinds WHERE number=e.kind), e.raw,
+  a.everyone, a.private, a.named, a.root
+FROM events e LEFT JOIN audiences a ON a.pos=e.pos
+"""
+
+
+_IS_MESSAGE: Final = "e.kind=(SELECT number FROM kinds WHERE name='chat.message')"
+_SEEN: Final = (
+    "(NOT coalesce(a.private, 0) OR EXISTS(SELECT 1 FROM talk_parties p "
+    "WHERE p.group_no=? AND p.principal=? AND p.talk=a.talk))"
+)
+
+
+def seen_by(number: int, principal: str) -> tuple[str, tuple[Any, ...]]:
+    """What `StoredEvent.visible_to` says, for a query over `audiences a` (CCCS-110).
+
+    Asked in the query itself, so that its limit counts only what the reader may see.
+    """
+    return ("1", ()) if principal == USER else (_SEEN, (number, principal))
+
+
+class _By(msgspec.Struct):
+    by: str
+
+
+_by: Final = msgspec.json.Decoder(_By)
+
+
+def found(row: Sequence[Any]) -> StoredEvent:
+    """An event with its audience; without an audience row the kind says what it is."""
+    pos, event_id, kind, raw, everyone, private, named, root = row
+    raw = bytes(raw)
+    by = _by.decode(raw).by
+    if everyone is None:
+        return StoredEvent(pos & SEQ_MASK, ids.text(event_id), kind, by, raw, everyone=kind in ADDRESSABLE)
+    return StoredEvent(
+        pos & SEQ_MASK,
+        ids.text(event_id),
+        kind,
+        by,
+        raw,
+        bool(everyone),
+        tuple(named.split("\n")) if named else (),
+        bool(private),
+        root,
+    )
+
+
+def messages_before(
+    connection: apsw.Connection, base: int, upper: int, limit: int, principal: str = USER
+) -> list[StoredEvent]:
+    """The messages between two places that a principal may see, newest first."""
+    seen, values = seen_by(base >> SHIFT, principal)
+    rows = connection.execute(
+        f"{SELECT}WHERE e.pos>? AND e.pos<? AND {_IS_MESSAGE} AND {seen} ORDER BY e.pos DESC LIMIT ?",
+        (base, upper, *values, limit),
+    )
+    return [found(row) for row in rows]
+
+
+def one(connection: apsw.Connection, where: str, values: tuple[Any, ...]) -> StoredEvent | None:
+    """The event that a condition singles out."""
+    row = connection.execute(SELECT + where, values).fetchone()
+    return found(row) if row else None

@@ -22,24 +22,31 @@ from tacit.base.io.sqlite import is_damage
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
-from tacit.ledger.envelope import decode
+from tacit.ledger.envelope import SAYING, decode, without_words
 from tacit.ledger.io import derived, noted
 from tacit.ledger.io.audience_index import AudienceIndex, expressions
 from tacit.ledger.io.groups import is_member, load_group
-from tacit.ledger.io.read_model import Glance, ReadModel, readable_blob
-from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
+from tacit.ledger.io.read_model import (
+    SELECT,
+    Glance,
+    ReadModel,
+    found,
+    messages_before,
+    one,
+    readable_blob,
+    seen_by,
+)
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.projection import first_form
-from tacit.ledger.taken_back import SAYING, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from tacit.ledger.cursor import Selection
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.salvage import Salvage
     from tacit.ledger.ports import Blob
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 T = TypeVar("T")
 CHUNK: Final = 256

@@ -17,11 +17,10 @@ from tacit.ledger.projection import body_of, project
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
-    from tacit.ledger.envelope import Event
+    from tacit.ledger.envelope import Event, StoredEvent
     from tacit.ledger.ports import JournalEntry, Lookup
     from tacit.ledger.projection import Facts
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 class RefoldingWriter(Protocol):

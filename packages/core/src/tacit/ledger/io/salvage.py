@@ -19,14 +19,14 @@ from tacit.base.errors import Corrupt
 from tacit.base.io.sqlite import connect, damage_hint, is_damage
 from tacit.ledger.envelope import decode
 from tacit.ledger.io.journal import FIRST_LINK, link
-from tacit.ledger.io.rows import SELECT, found
+from tacit.ledger.io.read_model import SELECT, found
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 log: Final = logging.getLogger("tacit.ledger")
 

@@ -19,7 +19,7 @@ from msgspec import DecodeError
 
 from tacit.base import ids
 from tacit.ledger.io.audience_index import parties_text
-from tacit.ledger.io.rows import SELECT, found, seen_by
+from tacit.ledger.io.read_model import SELECT, found, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.principal import USER
 from tacit.ledger.projection import before
@@ -27,9 +27,9 @@ from tacit.ledger.projection import before
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 SHOWN: Final = (
     "chat.message",

@@ -22,7 +22,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damage
 from tacit.base.moment import parse_rfc3339
 from tacit.ledger.admission import AdmissionSettings
-from tacit.ledger.envelope import decode
+from tacit.ledger.envelope import GONE, decode
 from tacit.ledger.io import noted
 from tacit.ledger.io.folding import STEP, fold_all, groups_on, note_version, rows_on
 from tacit.ledger.io.journal import SqliteJournal
@@ -31,7 +31,6 @@ from tacit.ledger.io.schema import PROJECTIONS, SCHEMA
 from tacit.ledger.io.store import DATABASE, Store, StoreOptions
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.ports import JournalEntry, Stale
-from tacit.ledger.redaction import GONE
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:

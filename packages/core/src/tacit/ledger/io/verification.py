@@ -30,7 +30,7 @@ from tacit.base.io.system import SystemEntropy
 from tacit.base.io.time_service import TimeService
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.admission import AdmissionSettings
-from tacit.ledger.envelope import decode
+from tacit.ledger.envelope import GONE, QUOTING, decode
 from tacit.ledger.io import derived, torn
 from tacit.ledger.io.blobs import BlobFolder
 from tacit.ledger.io.folding import fold_all, fold_version, folded_by, groups_on, rows_on
@@ -40,8 +40,6 @@ from tacit.ledger.io.schema import PROJECTIONS, SCHEMA, STREAM
 from tacit.ledger.io.store import DATABASE, lost_checksums
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.projection import first_form
-from tacit.ledger.redaction import GONE
-from tacit.ledger.taken_back import QUOTING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

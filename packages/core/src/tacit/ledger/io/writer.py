@@ -71,10 +71,9 @@ from tacit.ledger.commands import (
     Recorded,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, GroupSnapshot
-from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
+from tacit.ledger.envelope import MAX_EVENT_BYTES, NOTHING_MORE, EventChance, Remains, StoredEvent, encode
 from tacit.ledger.io import records
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
-from tacit.ledger.io.chance import EventChance
 from tacit.ledger.io.erasure import Erasing, is_pending
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
@@ -83,9 +82,7 @@ from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.undone import Again, HalfDone
 from tacit.ledger.ports import JournalEntry, NotCurrent, Stale, TooLarge
 from tacit.ledger.projection import Facts, fold, project
-from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.state import Group
-from tacit.ledger.stored_event import StoredEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

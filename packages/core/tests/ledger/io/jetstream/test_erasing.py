@@ -10,8 +10,8 @@ import pytest
 from tacit.base.errors import Unavailable
 from tacit.base.shipping import Elsewhere
 from tacit.ledger.commands import Append
+from tacit.ledger.envelope import redacted
 from tacit.ledger.io import erasure, upkeep
-from tacit.ledger.redaction import redacted
 from tacit.ledger.shipment import ShipmentPart, unpacked, without
 from tests.ledger.io.jetstream.servers import new_name, one, opened
 from tests.ledger.io.jetstream.test_cache import StreamWorld, proof

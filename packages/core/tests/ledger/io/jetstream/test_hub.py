@@ -14,7 +14,7 @@ from tacit.base.io.jetstream.connection import Patience
 from tacit.base.io.jetstream.safety import wanted_config
 from tacit.base.nats_access import to_servers
 from tacit.base.stream_plan import StreamPlan
-from tacit.hub.bounds.caller import Caller
+from tacit.hub.bounds.quotas import Caller
 from tacit.hub.config import BackupPlan, HubConfig, Limits
 from tacit.hub.hub import RunningHub
 from tacit.hub.telemetry.metrics import STREAM

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.attention.state.work import SessionLife
-    from tacit.hub.host.links import Link
+    from tacit.hub.host.dispatch import Link
     from tests.ledger.io.jetstream.servers import Server
 
 

@@ -42,14 +42,13 @@ from tacit.harness.effects import (
     Tell,
 )
 from tacit.harness.io.activity_log import ActivityLog
-from tacit.harness.io.context import HarnessContext, Teller, tell_nobody
+from tacit.harness.io.context import HarnessContext, Teller, tell_nobody, whole_event
 from tacit.harness.io.files import AgentFiles
 from tacit.harness.io.kept_patterns import KeptPatterns
 from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
 from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.persist import persist
-from tacit.harness.io.preparing import whole_event
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.store import HarnessStore, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor

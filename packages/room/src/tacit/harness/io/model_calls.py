@@ -19,7 +19,7 @@ from tacit.harness import chat_tools
 from tacit.harness.io.files import MOST_FILES
 from tacit.harness.io.store import OutboxRow
 from tacit.harness.naming import NamedAddressees, declared
-from tacit.harness.runs import session_name
+from tacit.harness.session_view import session_name
 
 if TYPE_CHECKING:
     import asyncio

@@ -5,7 +5,7 @@ silence is one: the question waits, over restarts of the hub and of this process
 for the turn, or for good, is not asked again, of those for whom it was allowed. The hub is told once and
 asked again after every reconnection, so that an answer that came meanwhile is heard. When the program that
 asked is gone, because its turn made room for others or the process was ended, the question stays and is
-followed by nobody but this; the answer lets the turn be run again (`tacit.harness.parking`), and the same
+followed by nobody but this; the answer lets the turn be run again (`tacit.harness.orders`), and the same
 wish then finds it. Called off, the question is taken back, and whatever is answered later changes nothing.
 Secrets that the harness knows are struck out of what people are shown.
 """

@@ -15,12 +15,12 @@ from tacit.base.quoting import set_off
 from tacit.harness.activity import struck
 from tacit.harness.budget import day_of, next_day, until_next_day
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
-from tacit.harness.io.preparing import at_hand, prepared, remember
+from tacit.harness.io.context import at_hand, prepared, remember
 from tacit.harness.io.turn_lock import at_work
 from tacit.harness.io.turn_watch import TurnWatch
 from tacit.harness.prices import priced
 from tacit.harness.prompt import standing_rules, turn_prompt
-from tacit.harness.runs import session_name, slot_of
+from tacit.harness.session_view import session_name, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

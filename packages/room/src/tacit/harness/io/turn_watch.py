@@ -18,9 +18,9 @@ from tacit.harness.drivers.port import (
     TurnEvent,
 )
 from tacit.harness.effects import Join
+from tacit.harness.io.context import keep_session
 from tacit.harness.io.permissions import CALLED_OFF
-from tacit.harness.io.preparing import keep_session
-from tacit.harness.runs import session_name
+from tacit.harness.session_view import session_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

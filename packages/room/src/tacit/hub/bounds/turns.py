@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.fair_turns import FairTurns
-from tacit.hub.bounds.caller import caller
+from tacit.hub.bounds.quotas import caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
-from tacit.hub.doors.body import pieces
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
     error_answer,
     json_answer,
+    pieces,
     unauthenticated_answer,
 )
 from tacit.hub.operations import room as operations

@@ -15,13 +15,13 @@ from aiohttp import WSMsgType, web
 
 from tacit.base.errors import TacitError
 from tacit.base.websocket import text_frame
-from tacit.hub.doors.body import whole
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
     error_answer,
     json_answer,
     unauthenticated_answer,
+    whole,
 )
 from tacit.hub.host.ports import SessionPorts
 from tacit.hub.host.protocol import HarnessConversation

@@ -20,10 +20,9 @@ from tacit.base.tool_results import CALLER
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
 from tacit.hub.beside import agent_surface
-from tacit.hub.bounds.caller import caller, reading_for
-from tacit.hub.doors.body import whole
+from tacit.hub.bounds.quotas import caller, reading_for
 from tacit.hub.doors.c2a import answer_to, session_of
-from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
+from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

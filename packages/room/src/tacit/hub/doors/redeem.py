@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
 from tacit.hub.agents.crew import code_digest
-from tacit.hub.doors.body import whole
-from tacit.hub.doors.http import error_answer, json_answer
+from tacit.hub.doors.http import error_answer, json_answer, whole
 from tacit.hub.nodes.codec import AgentInvited, RedeemCode
 from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied, missing

@@ -11,8 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
-from tacit.hub.doors.body import whole
-from tacit.hub.doors.http import error_answer, json_answer
+from tacit.hub.doors.http import error_answer, json_answer, whole
 from tacit.hub.doors.redeem import MOST_BYTES
 from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied

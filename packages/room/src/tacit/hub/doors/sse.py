@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.hub.hub import RunningHub
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
 GRACE_SECONDS: Final = 10.0

@@ -17,8 +17,7 @@ from tacit.base.io.http_runner import drained
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
-from tacit.hub.bounds.caller import reading_for
-from tacit.hub.bounds.door_turns import LARGE_BYTES
+from tacit.hub.bounds.quotas import LARGE_BYTES, reading_for
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import EventStream
 from tacit.hub.doors.http import (
@@ -27,11 +26,11 @@ from tacit.hub.doors.http import (
     credential_of,
     error_answer,
     know,
+    run,
     typed,
     unauthenticated_answer,
 )
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
-from tacit.hub.doors.running import run
 from tacit.hub.operations import requests, views
 from tacit.hub.operations import room as operations
 from tacit.ledger.codes import denied, invalid
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from tacit.hub.hub import RunningHub
     from tacit.hub.live import LiveSubscription
     from tacit.hub.people.credentials import Credential
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
     **{operation.name: (operation.params, operation.run) for operation in OPERATIONS},

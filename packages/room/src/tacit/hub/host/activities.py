@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted
 from tacit.base.errors import TacitError
@@ -25,12 +25,12 @@ from tacit.hub.nodes.codec import ShowTurns, TurnsFound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from tacit.hub.host.dispatch import Link
     from tacit.hub.host.host import Host
-    from tacit.hub.host.links import Link
     from tacit.hub.nodes.inquiries import Inquiries
     from tacit.hub.store.async_ledger import AsyncLedger
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.stored_event import StoredEvent
 
 ANSWER_WITHIN: Final = 5.0
 """Seconds that a harness has to show a record."""

@@ -19,13 +19,13 @@ from urllib.parse import urlsplit
 import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.base.errors import TacitError, Unavailable
 from tacit.c2a.messages import accepts, without_lines
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
 from tacit.c2a.retry import redeliver_after
 from tacit.c2a.vocabulary import NEWER
-from tacit.hub.host.links import Link
+from tacit.hub.host.dispatch import Link
 from tacit.ledger.codes import invalid
 from tacit.ledger.commands import DropWebhook, SetWebhook
 

@@ -27,7 +27,7 @@ from tacit.attention.commands import (
     TimerDue,
     WorkHeard,
 )
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.send.tools import SENTENCE
 from tacit.attention.state import records, timers
 from tacit.attention.state.records import submitted
@@ -35,7 +35,7 @@ from tacit.attention.state.work import AgentStatus, Lives, SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
-from tacit.hub.bounds.caller import for_the_house
+from tacit.hub.bounds.quotas import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.commands import AuthorContinued, Effect, TimersRun
     from tacit.c2a.notifications import Work
-    from tacit.hub.host.links import Link
+    from tacit.hub.host.dispatch import Link
     from tacit.hub.nodes.codec import NodePresence
     from tacit.hub.store.async_ledger import AsyncLedger
     from tacit.ledger.commands import Committed

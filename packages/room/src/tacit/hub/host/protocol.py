@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted
 from tacit.base.errors import OUTCOME_UNKNOWN, Refused, TacitError, Unavailable
@@ -33,7 +33,7 @@ from tacit.c2a.notifications import (
 )
 from tacit.c2a.signals import USUAL
 from tacit.c2a.tools import listed
-from tacit.hub.host.links import Link, Wire
+from tacit.hub.host.dispatch import Link, Wire
 from tacit.hub.host.tools import from_ledger
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from tacit.attention.commands import CallTool
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Attendance, Pull
+from tacit.attention.io.state_store import Archive
 from tacit.attention.send import tools
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted

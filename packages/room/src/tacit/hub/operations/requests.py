@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from tacit.ledger.shapes import ClientId, Short
+from tacit.ledger.kinds import ClientId, Short
 
 GroupId = Annotated[str, Meta(min_length=1, max_length=64)]
 EventId = Annotated[str, Meta(min_length=1, max_length=64)]

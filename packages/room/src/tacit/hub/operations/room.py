@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.attention.io.archive import Archive
+from tacit.attention.io.state_store import Archive
 from tacit.attention.io.views import current, has_changed_messages
 from tacit.attention.read.conversation import is_dm
 from tacit.base import ids
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import Blob
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 INVITED_MINUTES: Final = 24 * 60

@@ -19,7 +19,7 @@ from tacit.ledger.codes import invalid
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tacit.ledger.stored_event import StoredEvent
+    from tacit.ledger.envelope import StoredEvent
 
 MEMBER: Final = "clowl"
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.attention.commands import ChangeRules, DeleteMessage, EditMessage, Steer
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.preview import preview
+from tacit.attention.io.state_store import Archive
 from tacit.attention.io.views import agents_view, approvals_view, decisions_view
 from tacit.attention.io.work_view import AgentsNow, work_view
 from tacit.attention.settings import NAMES

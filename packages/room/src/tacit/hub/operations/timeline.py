@@ -13,16 +13,16 @@ import msgspec
 from tacit.hub.operations import requests, views
 from tacit.hub.operations.room import group_of
 from tacit.ledger.codes import invalid
+from tacit.ledger.envelope import emptied
 from tacit.ledger.io import timeline
 from tacit.ledger.io.timeline import Row, TimelinePlace
-from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
     from tacit.hub.hub import RunningHub
     from tacit.hub.people.credentials import Credential
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 def shown_event(event: StoredEvent, *, deleted: bool) -> object:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tacit.ledger.commands import Committed
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.io.reader import EventPage, InboxContents, Reader
     from tacit.ledger.state import Actor, Group
-    from tacit.ledger.stored_event import StoredEvent
 
 
 def raw(event: StoredEvent) -> msgspec.Raw:

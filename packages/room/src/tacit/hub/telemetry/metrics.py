@@ -11,7 +11,7 @@ from tacit.base.moment import SECOND
 from tacit.hub.bounds.quotas import MEASURES, NEAR
 
 if TYPE_CHECKING:
-    from tacit.base.connections import Connections
+    from tacit.base.callers import Connections
     from tacit.base.io.time_service import TimeService
     from tacit.base.ports import Clock
     from tacit.hub.bounds.quotas import Quotas

@@ -16,7 +16,7 @@ from tacit.base.errors import Corrupt, Refused, Unavailable, WrittenByNewer
 from tacit.base.io.time_service import TimeService, even_time
 from tacit.base.moment import Moment
 from tacit.base.ports import Clock  # noqa: TC001 - a property's type
-from tacit.base.steady_time import Reckoning
+from tacit.base.watched_time import Reckoning
 from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import (
     Append,

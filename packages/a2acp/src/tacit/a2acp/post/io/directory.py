@@ -18,12 +18,12 @@ import msgspec
 
 from tacit.a2acp.packets.packet import LARGEST_NUMBER
 from tacit.a2acp.post import rotation
-from tacit.a2acp.post.io import handshakes, prekeys, purging
+from tacit.a2acp.post.io import epochs, prekeys, purging
 from tacit.a2acp.post.io.store import OWN_FAULTS, Myself
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.base.shown_addresses import without_secret
 from tacit.base.visible import visible
-from tacit.seal import identity, pinning, primitives, x3dh
+from tacit.seal import identity, primitives, x3dh
 from tacit.wire import address, guests, records, version
 from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
 from tacit.wire.http_date import their_time
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from tacit.base.io.time_service import TimeService
     from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
-    from tacit.seal.identity import Identity
-    from tacit.seal.pinning import Pin
+    from tacit.seal.identity import Identity, Pin
     from tacit.wire.records import KeyRecord
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=20, connect=10)
@@ -183,7 +182,7 @@ class Directory:
         )
         with self._store.transaction():
             now = self._clock.now()
-            handshakes.check_epoch(self._store, peer, bundle.signed.epoch, single.epoch, now)
+            epochs.check_epoch(self._store, peer, bundle.signed.epoch, single.epoch, now)
         return found
 
     def _observe(self, peer: str, record: KeyRecord, fingerprint: str = "") -> Pin:
@@ -202,7 +201,7 @@ class Directory:
                     row="A2ACP-022",
                 )
             store.know(peer)
-            pin = pinning.observe(
+            pin = identity.observe(
                 before,
                 offer.keys,
                 statement.serial,

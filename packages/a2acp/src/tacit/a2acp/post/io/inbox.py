@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.a2acp.packets import packet
-from tacit.a2acp.post import ordering, reception, reputation, sync
-from tacit.a2acp.post.io import expiry, handshakes, purging
-from tacit.a2acp.post.io.anteroom import Anteroom
+from tacit.a2acp.post import reception, sync
+from tacit.a2acp.post.io import epochs, purging
 from tacit.a2acp.post.io.repairs import Repairs
 from tacit.a2acp.post.io.store import OWN_FAULTS
 from tacit.a2acp.post.io.threads import NO_COMMON_VERSION, OPEN, Threads
-from tacit.a2acp.post.io.unverified import Unverified
+from tacit.a2acp.post.io.unverified import Anteroom, Unverified
 from tacit.a2acp.post.reception import FAULTS, Drop, Dropped, ReceivedReceipt
 from tacit.a2acp.post.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment, earlier
-from tacit.seal import replay, session, x3dh
+from tacit.seal import session, x3dh
 from tacit.wire import envelope
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from tacit.a2acp.post.reception import ReceivedPacket
     from tacit.base.moment import ConfirmedTime
     from tacit.base.ports import Entropy
-    from tacit.seal.identity import Identity
-    from tacit.seal.pinning import Pin
+    from tacit.seal.identity import Identity, Pin
     from tacit.seal.session import PrekeySecrets, RatchetSession
     from tacit.wire.envelope import Envelope
 
@@ -228,7 +226,7 @@ class PacketInbox:
         if contact is None:
             return
         auto = store.choice(AUTO_BLOCK) == "on"
-        after = reputation.after_fault(contact.reputation, now, auto_block=auto)
+        after = reception.after_fault(contact.reputation, now, auto_block=auto)
         store.set_reputation(dropped.sender, after)
         if after.blocked and not contact.reputation.blocked:
             purging.ordered(store, dropped.sender, purging.BLOCK)
@@ -239,7 +237,7 @@ class PacketInbox:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
             store.set_sessions(sender, session.tended(found.opened.sessions, now, self.clock.confirmed()))
-            handshakes.answered(store, sender, found.opened.sessions[0].ephemeral, now)
+            epochs.answered(store, sender, found.opened.sessions[0].ephemeral, now)
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
         strange = not self.anteroom.accepted(sender)
@@ -293,7 +291,7 @@ class PacketInbox:
             "INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", inner.thread_id, sender
         )
         if fresh and (contact := store.contact(sender)) is not None and contact.welcome:
-            store.set_reputation(sender, reputation.after_thread(contact.reputation))
+            store.set_reputation(sender, reception.after_thread(contact.reputation))
         self.threads.learn_members(inner, sender)
         features = packet.features_named(inner.fields)
         if features:
@@ -325,7 +323,7 @@ class PacketInbox:
         }
         row = store.row("SELECT next_seq FROM threads WHERE thread_id=? AND peer=?", thread_id, peer)
         expected = row[0] if row else 1
-        numbers, following, gap = ordering.releasable(
+        numbers, following, gap = reception.releasable(
             expected, {seq: at for seq, (_, at) in held.items()}, now
         )
         for position in self._unordered(thread_id, peer) + [held[number][0] for number in numbers]:
@@ -353,7 +351,7 @@ class PacketInbox:
             overdue = self._store.rows(
                 "SELECT DISTINCT thread_id, peer FROM history"
                 " WHERE state IN ('held', 'asked') AND state='held' AND at<=?",
-                now - ordering.HOLD,
+                now - reception.HOLD,
             )
             for thread_id, peer in overdue:
                 if self._release(thread_id, peer, now):
@@ -373,7 +371,7 @@ class PacketInbox:
             " LEFT JOIN contacts ON address=peer"
             " WHERE ready>? AND ready NOT IN (SELECT value FROM json_each(?))"
             " ORDER BY ifnull(score,?)<?, ready LIMIT ?",
-            before, _json(beyond), reputation.START, reputation.LOW, limit,
+            before, _json(beyond), reception.START, reception.LOW, limit,
         )  # fmt: skip
         return [Arrived(*row) for row in rows]
 
@@ -420,8 +418,8 @@ class PacketInbox:
         with self._store.transaction():
             self._store.know(peer)
             contact = self._store.contact(peer)
-            known = contact.reputation if contact else reputation.SenderReputation()
-            changed = reputation.SenderReputation(known.score, known.faults, known.flagged, blocked)
+            known = contact.reputation if contact else reception.SenderReputation()
+            changed = reception.SenderReputation(known.score, known.faults, known.flagged, blocked)
             self._store.set_reputation(peer, changed)
             if not blocked:
                 purging.called_off(self._store, peer)
@@ -517,7 +515,7 @@ class PacketInbox:
         self._tell_of_clock(now)
         confirmed = self.clock.confirmed()
         with store.transaction():
-            store.run("DELETE FROM seen WHERE at<?", replay.forget_before(confirmed))
+            store.run("DELETE FROM seen WHERE at<?", session.forget_before(confirmed))
             self.unverified.forget_old(confirmed)
         yield
         with store.transaction():
@@ -526,7 +524,7 @@ class PacketInbox:
             self._outbox.expire(now, confirmed)
         yield
         with store.transaction():
-            expiry.forget_expired(store, now, confirmed)
+            purging.forget_expired(store, now, confirmed)
         yield
         with store.transaction():
             self._forget_content(confirmed)

@@ -17,11 +17,11 @@ import msgspec
 
 from tacit.a2acp.packets import packet
 from tacit.a2acp.post import receipt, reception, sync
-from tacit.a2acp.post.io import handshakes, rollback
+from tacit.a2acp.post.io import epochs
 from tacit.a2acp.post.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import SECOND, Moment, earlier, parse_rfc3339, rfc3339
-from tacit.seal import replay, session
+from tacit.seal import session
 from tacit.wire import address, buckets, codes, envelope, version
 from tacit.wire.encoding import b64
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.base.io.time_service import TimeService
     from tacit.base.moment import ConfirmedTime
     from tacit.base.ports import Entropy
-    from tacit.seal.pinning import Pin
+    from tacit.seal.identity import Pin
     from tacit.seal.x3dh import PublicPrekeys
 
 UNORDERED: Final = frozenset({packet.THREAD_SYNC})
@@ -369,7 +369,7 @@ class Outbox:
         """
         now, fields = self.clock.shared(), decode_fields(payload)
         asked_again = "SELECT 1 FROM sealings WHERE peer=? AND packet_id=? AND tries>0"
-        oldest = Moment(now - replay.REMEMBERED + DAY)
+        oldest = Moment(now - session.REMEMBERED + DAY)
         written = parse_rfc3339(fields["timestamp"]) or now
         too_old = written < oldest and self._store.row(asked_again, peer, packet_id) is not None
         if written <= now + DAY and not too_old:
@@ -436,10 +436,10 @@ class Outbox:
         present = None if contact.fresh_session else session.sealing(sessions)
         if present is None:
             now = self.clock.now()
-            if prekeys is None or not handshakes.may_begin(store, contact.address, prekeys, now):
+            if prekeys is None or not epochs.may_begin(store, contact.address, prekeys, now):
                 return None
             present = session.begin(me.identity, pin.keys, prekeys, self._entropy)
-            handshakes.began(store, contact.address, prekeys, present.ephemeral, now)
+            epochs.began(store, contact.address, prekeys, present.ephemeral, now)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
         after, body = session.seal(me.identity, pin.keys, present, payload, binding, fit, self._entropy)
         kept = session.tended(session.with_new(sessions, after), self.clock.now(), self.clock.confirmed())
@@ -473,7 +473,7 @@ class Outbox:
         """The relay has them on disk, and was told of so many steps; we may forget that they wait."""
         with self._store.transaction():
             if told > 0:
-                rollback.told(self._store, told)
+                epochs.told(self._store, told)
             for packet_id in packet_ids:
                 self._store.run("DELETE FROM outbox WHERE packet_id=?", packet_id)
             self.put_back(packet_ids)
@@ -505,7 +505,7 @@ class Outbox:
             "SELECT o.peer, o.packet_id, h.type FROM outbox o JOIN history h"
             " ON h.direction='out' AND h.peer=o.peer AND h.packet_id=o.packet_id"
             " WHERE o.state='waiting' AND h.at<?",
-            earlier(confirmed, replay.REMEMBERED),
+            earlier(confirmed, session.REMEMBERED),
         ):
             if packet_type in UNORDERED:
                 # No person wrote it; the next one says more.

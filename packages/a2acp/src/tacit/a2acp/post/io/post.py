@@ -22,7 +22,7 @@ from tacit.a2acp.post.io.relay_connection import RelayConnection
 from tacit.a2acp.post.io.store import AgentStore, Myself
 from tacit.base.errors import Refused
 from tacit.base.io.time_service import time_of
-from tacit.seal import backup, identity, pinning
+from tacit.seal import backup, identity
 from tacit.seal.identity import Identity
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Post:
             contact = self.store.contact(peer)
             if contact is None or contact.pin is None:
                 raise Refused("unknown_contact", "no key is known for this address yet", row="A2ACP-247")
-            decide = {"accept": pinning.accept, "reject": pinning.reject, "verified": pinning.verified}[
+            decide = {"accept": identity.accept, "reject": identity.reject, "verified": identity.verified}[
                 decision
             ]
             pin = decide(contact.pin)

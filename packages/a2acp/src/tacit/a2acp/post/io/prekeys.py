@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.a2acp.post.io.epochs import epoch_of
-from tacit.a2acp.post.io.expiry import crowd_out, room_for_one_time
+from tacit.a2acp.post.io.purging import crowd_out, room_for_one_time
 from tacit.a2acp.post.io.store import SIGNED
 from tacit.seal import primitives, x3dh
 from tacit.seal.limits import ONE_TIME_RENEWED, REFILL_BELOW, REPLACED_KEPT, SIGNED_RENEWED, STOCK

@@ -17,12 +17,12 @@ import aiohttp
 from aiohttp import WSMsgType
 
 from tacit.a2acp.post import timing
-from tacit.a2acp.post.io import epochs, prekeys, rollback
+from tacit.a2acp.post.io import epochs, prekeys
 from tacit.a2acp.post.io.comparisons import Comparisons
 from tacit.a2acp.post.io.prekey_requests import PrekeyRequests
 from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.fair_turns import TokenBucket
 from tacit.base.moment import SECOND, Moment
-from tacit.base.token_bucket import TokenBucket
 from tacit.seal.limits import REFILL_BELOW
 from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import b64
@@ -230,12 +230,12 @@ class RelayConnection:
         welcome = await self._expect(ws, frames.AuthOkFrame)
         if welcome.time is not None:
             self._clock.witness(Moment(welcome.time))
-        rollback.compare(self._store, welcome, self._clock.now())
+        epochs.compare(self._store, welcome, self._clock.now())
         epochs.agree(self._store, welcome, self._clock.shared())
         with self._store.transaction():
-            if rollback.relay_is_behind(self._store, welcome, self._clock.now()):
+            if epochs.relay_is_behind(self._store, welcome, self._clock.now()):
                 self._outbox.unfetched(self._clock.now())
-                self._store.note(rollback.RELAY_NOTE, self._clock.now())
+                self._store.note(epochs.RELAY_NOTE, self._clock.now())
         self._told_steps = None if welcome.steps is None else -1
         await self._tell_steps(ws)
         # Whether the last upload arrived is told by what the relay has now.
@@ -257,7 +257,7 @@ class RelayConnection:
     async def _tell_steps(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Say how far our keys have come, before anything leaves that they have sealed or opened."""
         if self._told_steps is not None and self._store.steps() != self._told_steps:
-            statement = rollback.statement(self._store)
+            statement = epochs.statement(self._store)
             self._told_steps = statement.steps
             await self._say(ws, statement)
 

@@ -21,7 +21,7 @@ from tacit.a2acp.post import receipt
 from tacit.a2acp.post.reception import Drop
 from tacit.a2acp.post.settings import UNKNOWN_SENDERS
 from tacit.base.moment import Moment, earlier
-from tacit.seal import replay
+from tacit.seal import session
 
 if TYPE_CHECKING:
     from tacit.a2acp.post.io.outbox import Outbox
@@ -244,7 +244,7 @@ class Repairs:
 
     def forget_old(self, now: Moment, confirmed: ConfirmedTime) -> None:
         """Give up what by `confirmed` does not come any more, and forget what cannot come again."""
-        store, until = self._store, replay.forget_before(confirmed)
+        store, until = self._store, session.forget_before(confirmed)
         for peer, packet_id in store.rows(
             "SELECT peer, packet_id FROM sealings WHERE state IN ('due','repairing') AND at<?", until
         ):

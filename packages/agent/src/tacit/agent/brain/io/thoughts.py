@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import moment_at, wall, zone_of_owner
+from tacit.a2acp.packets.dates import moment_at, wall, zone_of_owner
 from tacit.base.moment import rfc3339
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.a2acp.consent import filter as consent
-from tacit.a2acp.consent.folding import name as folded
+from tacit.a2acp.consent.disguises import name as folded
 from tacit.a2acp.consent.scan import Scanner
 from tacit.a2acp.consent.tiers import DEFAULT, Policy, Tier, ready, tier
 from tacit.a2acp.consent.walk import APPROVED

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.a2acp.consent import onward, tiers
-from tacit.a2acp.packets.zones import zone
+from tacit.a2acp.packets.dates import zone
 from tacit.agent.consent import answering
 from tacit.agent.kernel.io.core import AgentCore
 from tacit.agent.scheduling.facts import checked as read_facts
 from tacit.agent.scheduling.io.outside import OWN_CALENDAR, Outside, check_handler
 from tacit.base.errors import Refused
-from tacit.base.moment import Moment
+from tacit.base.moment import DAY, Moment, Span
 from tacit.base.quoting import shown
-from tacit.base.spans import DAY, Span
 from tacit.wire import address
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.io.vault import Vault
     from tacit.agent.kernel.workspace import Workspace
     from tacit.base.io.time_service import TimeService
+    from tacit.base.moment import Span
     from tacit.base.ports import Entropy
-    from tacit.base.spans import Span
 
 
 Decided = TypeVar("Decided")

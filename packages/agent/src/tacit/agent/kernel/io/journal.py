@@ -28,10 +28,10 @@ from tacit.base.moment import Moment
 from tacit.ledger.admission import AdmissionSettings
 from tacit.ledger.commands import GroupCommand
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
+from tacit.ledger.envelope import NOTHING_MORE, Remains
 from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.store import Store, StoreOptions
 from tacit.ledger.principal import SYSTEM
-from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.fold import Fold
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.engine import GroupSnapshot
+    from tacit.ledger.envelope import StoredEvent
     from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
-    from tacit.ledger.stored_event import StoredEvent
 
 GROUP: Final = "g_agent"
 STEP: Final = 500

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.a2acp.consent.folding import name as folded
+from tacit.a2acp.consent.disguises import name as folded
 from tacit.a2acp.consent.tiers import canonical
 from tacit.a2acp.threads.states import CATEGORIES
 from tacit.agent.consent.io import receipts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.a2acp.consent.tiers import DEFAULT
-from tacit.a2acp.packets.zones import zone
+from tacit.a2acp.packets.dates import zone
 from tacit.agent.consent import answering
 from tacit.agent.kernel import records
 from tacit.agent.owner import onboarding

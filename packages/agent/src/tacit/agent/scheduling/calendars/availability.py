@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.base.spans import long_enough, merged, without
+from tacit.base.moment import long_enough, merged, without
 
 if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.busy import Busy
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 MOST_WINDOWS: Final = 5
 

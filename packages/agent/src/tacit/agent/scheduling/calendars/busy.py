@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Unavailable
-from tacit.base.spans import merged
+from tacit.base.moment import merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 
 @dataclass(frozen=True, slots=True)

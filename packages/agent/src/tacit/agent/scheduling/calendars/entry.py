@@ -10,11 +10,10 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import moment_of, wall
+from tacit.a2acp.packets.dates import moment_of, wall
 from tacit.agent.scheduling.calendars.times import microseconds, read_duration
 from tacit.base.errors import Refused
-from tacit.base.moment import SECOND, Moment
-from tacit.base.spans import Span
+from tacit.base.moment import SECOND, Moment, Span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

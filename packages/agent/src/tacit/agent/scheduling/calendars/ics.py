@@ -44,7 +44,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import wall, zone_of_owner
+from tacit.a2acp.packets.dates import wall, zone_of_owner
 from tacit.agent.scheduling.calendars.busy import Busy, unknown
 from tacit.agent.scheduling.calendars.components import parse, what_is_wrong
 from tacit.agent.scheduling.calendars.recurrence import Allowance, parse_rule, times
@@ -56,8 +56,7 @@ from tacit.agent.scheduling.calendars.times import (
     read_day,
     read_duration,
 )
-from tacit.base.moment import LAST, Moment
-from tacit.base.spans import Span, within
+from tacit.base.moment import LAST, Moment, Span, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.busy import Busy
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 CREATED: Final = "created"
 EXISTED: Final = "existed"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import moment_of, zone_named
+from tacit.a2acp.packets.dates import moment_of, zone_named
 from tacit.agent.scheduling.calendars.windows_zones import WINDOWS_ZONES
 
 if TYPE_CHECKING:

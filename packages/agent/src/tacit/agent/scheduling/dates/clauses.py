@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tacit.agent.scheduling.dates import zones as zone_words
 from tacit.agent.scheduling.dates.items import COUNTED, FRAME, WEEKDAY, ClockTime, Day, Except, Part, TimeItem
 from tacit.agent.scheduling.dates.words import Hours
-from tacit.base.moment import LAST, SECOND, Moment
-from tacit.base.spans import Span, without
+from tacit.base.moment import LAST, SECOND, Moment, Span, without
 
 if TYPE_CHECKING:
     from datetime import date, tzinfo

@@ -31,8 +31,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tacit.a2acp.packets.dates import zone_of_owner
 from tacit.a2acp.packets.tokens import Sentence
-from tacit.a2acp.packets.zones import zone_of_owner
 from tacit.agent.scheduling.dates import clauses, clock, days, exclusions, flexibility
 from tacit.agent.scheduling.dates import zones as zone_words
 from tacit.agent.scheduling.dates.items import (
@@ -52,8 +52,7 @@ from tacit.agent.scheduling.dates.items import (
     ZoneItem,
 )
 from tacit.agent.scheduling.dates.words import MEALS, Hours
-from tacit.base.moment import LAST, SECOND, Moment
-from tacit.base.spans import Span
+from tacit.base.moment import LAST, SECOND, Moment, Span
 
 if TYPE_CHECKING:
     from datetime import date, tzinfo

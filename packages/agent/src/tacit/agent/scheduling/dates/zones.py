@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, Final
 
-from tacit.a2acp.packets.zones import wall, zone_named
+from tacit.a2acp.packets.dates import wall, zone_named
 from tacit.agent.scheduling.dates.items import Doubt, Found, ZoneItem
 from tacit.agent.scheduling.dates.words import ABBREVIATIONS, REGIONS, SEVERAL_MEANINGS, ZONES
 from tacit.base.moment import LAST, Moment

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.agent.scheduling.calendars.io.caldav import CalDav
     from tacit.agent.scheduling.calendars.port import WritableSource
+    from tacit.base.moment import Span
     from tacit.base.ports import Clock
-    from tacit.base.spans import Span
 
 OWN_CALENDAR: Final = "calendar.ics"
 OWN_BEGUN: Final = "own_calendar_begun"

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from msgspec import UNSET
 
-from tacit.a2acp.consent.filter import PacketDraft
-from tacit.a2acp.consent.restored import restored
+from tacit.a2acp.consent.filter import PacketDraft, restored
 from tacit.a2acp.packets.windows import read_windows
 from tacit.a2acp.post.io import purging
 from tacit.a2acp.post.io.post import Post
@@ -81,8 +80,8 @@ if TYPE_CHECKING:
     from tacit.agent.kernel.io.core import Decided
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.base.language_model import Models
+    from tacit.base.moment import Span
     from tacit.base.ports import Clock, Entropy
-    from tacit.base.spans import Span
 
 _log: Final = logging.getLogger("tacit.agent")
 DAY: Final = 24 * 3600 * SECOND

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.a2acp.consent.filter import PacketDraft
-from tacit.a2acp.consent.restored import restored
+from tacit.a2acp.consent.filter import PacketDraft, restored
 from tacit.a2acp.packets import packet, schemas
 from tacit.a2acp.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
-from tacit.a2acp.post.io import rollback
+from tacit.a2acp.post.io import epochs
 from tacit.agent.consent import answering
 from tacit.agent.kernel import records
 from tacit.agent.spaces import compare, links
@@ -462,7 +461,7 @@ async def _compare_all(agent: AgentCore) -> bool:
 def _begins_anew(agent: AgentCore) -> bool:
     """Whether this folder, or its relay, was set back since the replicas were last compared."""
     store = agent.post.store
-    standing = rollback.beginnings(store)
+    standing = epochs.beginnings(store)
     if store.setting(_COMPARED_IN, "") == standing:
         return False
     with store.transaction():

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Unavailable
+from tacit.ledger.envelope import GONE
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
-from tacit.ledger.redaction import GONE
 from tacit.ledger.shipment import without, without_blobs
 
 if TYPE_CHECKING:

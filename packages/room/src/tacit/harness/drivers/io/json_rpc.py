@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.c2a.errors import UNKNOWN_METHOD
-from tacit.c2a.io.calls import PendingCalls
+from tacit.c2a.io.socket import PendingCalls
 from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator, Notification, Request
 from tacit.harness.drivers.reading import Message, part
 

@@ -19,7 +19,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import aiohttp
 
-from tacit.a2acp.packets.zones import wall
+from tacit.a2acp.packets.dates import wall
 from tacit.agent.scheduling.calendars.addresses import at_same_origin, caldav_url
 from tacit.agent.scheduling.calendars.entry import checked_name
 from tacit.agent.scheduling.calendars.ics import read_all
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.agent.scheduling.calendars.multistatus import Collection
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 LARGEST_ANSWER: Final = 16 * 2**20
 _PATIENCE: Final = aiohttp.ClientTimeout(total=20, connect=10)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.scheduling.calendars.busy import Busy
     from tacit.agent.scheduling.calendars.port import Source
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 
 class Calendars:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.agent.scheduling.calendars.busy import Busy
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 _EMPTY: Final = b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Tacit//Personal agent//EN\r\nEND:VCALENDAR\r\n"
 _EVENT: Final = re.compile(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.agent.scheduling.calendars.busy import Busy
-    from tacit.base.spans import Span
+    from tacit.base.moment import Span
 
 
 def opened(
