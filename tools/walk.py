@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MESSAGE: Final = "@rio which port does the staging database listen on?"
 QUIET_SECONDS: Final = 0.4
+QUIET_LINE_SECONDS: Final = 2.0
+"""How long no frame comes before a packet is followed: soon after a login two posts compare what they have."""
 PATIENCE: Final = 60.0
 
 
@@ -284,7 +286,7 @@ async def _exchange(folder: Path, walk: Walk) -> None:
             # What is done for the first packet alone, such as agreeing on keys, is no part of the way.
             await _proposed(anna, 1)
             await asyncio.to_thread(recipient.is_settled.wait, PATIENCE)
-            while time.monotonic() - walk.last < QUIET_SECONDS:  # noqa: ASYNC110 - it waits for no event
+            while time.monotonic() - walk.last < QUIET_LINE_SECONDS:  # noqa: ASYNC110 - it waits for no event
                 await asyncio.sleep(QUIET_SECONDS)
             walk.is_awaited = True
             await anna.ask("lunch with ben on Saturday")
