@@ -60,7 +60,7 @@ def test_help_loads_nothing_heavy(words):
     own = {"tacit.agent"} if words[0] == "agent" else set()
     assert heavy(modules) == own
     of_agent = {name for name in modules if name.startswith("tacit.agent.")}
-    assert all(name.startswith("tacit.agent.shell") for name in of_agent)
+    assert all(name.startswith(("tacit.agent.shell", "tacit.agent.terminal")) for name in of_agent)
 
 
 def test_the_help_of_the_agent_lists_every_command_that_it_has():

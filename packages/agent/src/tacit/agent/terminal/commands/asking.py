@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import click
 
-from tacit.base.io import agent_socket as socket
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -42,9 +40,12 @@ def invocation() -> Invocation:
 
 def call(operation: AgentOperation[Result], wait: float = 10.0, /, **given: object) -> Result:
     """The answer to an operation, by the running agent or by this process as the agent for a moment."""
+    # Imported where something is asked, so that help and completion start quickly.
+    from tacit.base.io import agent_socket
+
     invoked = invocation()
     try:
-        answer: object = socket.ask(invoked.folder, operation.command, given)
+        answer: object = agent_socket.ask(invoked.folder, operation.command, given)
     except ConnectionError:
         answer = invoked.for_a_moment(operation.command, given, wait)
     return operation.answer(answer)
