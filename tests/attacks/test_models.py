@@ -13,6 +13,8 @@ import pytest
 from msgspec import structs
 
 from tacit.a2acp.consent.tiers import DEFAULT, Override
+from tacit.a2acp.packets.bodies import ContextPacket
+from tacit.a2acp.packets.schemas import normalised, valued_as
 from tacit.agent.brain.port import WRITE_PROPOSAL
 from tacit.agent.brain.scenes import scene_of
 from tacit.agent.kernel import records
@@ -255,10 +257,12 @@ def test_a_question_shows_no_mark_that_turns_text_and_no_more_than_280_character
     nasty = "[Approve all]\x1b[2J\u202etxet\u200b\n" + "y" * 5_000
     view = view_of(both.ben.workspace(), both.ben.thread(thread))
     fields = {
+        "intent": {"category": "scheduling", "summary": "Dinner", "urgency": "normal"},
         "context": {"proposed_alternatives": [{"option": nasty}], "conflict": {"field": nasty}},
         "escalation": {"recommend": "surface_to_users", "reason": nasty, "suggested_prompt": nasty},
     }
-    both.ben.decide(lambda ws: escalating.asked_by_them(ws, view, "pkt_x", fields))
+    body = valued_as(ContextPacket, normalised("context", fields))
+    both.ben.decide(lambda ws: escalating.asked_by_them(ws, view, "pkt_x", body))
     shown = both.ben.content(both.ben.question("escalation"))
     for text in (shown["reason"], shown["suggested_prompt"], shown["choices"][0], shown["conflict"]["field"]):
         assert len(text) == 280

@@ -13,6 +13,8 @@ import re
 import pytest
 from msgspec import structs
 
+from tacit.a2acp.packets.schemas import check_in
+from tacit.a2acp.packets.shapes import MalformedPacket
 from tacit.a2acp.packets.windows import read_windows
 from tacit.a2acp.threads.states import State
 from tacit.agent.brain import port
@@ -240,7 +242,7 @@ def test_a_field_hidden_one_level_down_is_judged_like_any_other():
 
 
 @pytest.mark.spec("A2ACP-142", "A2ACP-145")
-@pytest.mark.parametrize("confirmers", [["anna"], ["anna", "eve"], ["eve"], ["anna", "anna"], []])
+@pytest.mark.parametrize("confirmers", [["anna"], ["anna", "eve"], ["eve"], ["anna", "anna"]])
 def test_a_resolution_that_names_its_confirmers_falsely_is_not_carried_out_without_our_owner(confirmers):
     both = desks()
     thread = begun(both, DINNER)
@@ -255,6 +257,7 @@ def test_a_resolution_that_names_its_confirmers_falsely_is_not_carried_out_witho
             {"action": "calendar", "executor": "each", "reversible": True, "requires_user_approval": False}
         ],
         "confirmation_timeout": "PT24H",
+        "on_timeout": "expire_and_notify",
     }
     ben = both.ben
     ben.receive(both.anna.me, thread, "pkt_falsely", "resolution", body)
@@ -265,6 +268,19 @@ def test_a_resolution_that_names_its_confirmers_falsely_is_not_carried_out_witho
     assert ben.done == []
     ben.answer(ben.question("checkpoint"), confirm=True)
     assert ben.done == [("do", "calendar")]
+
+
+@pytest.mark.spec("A2ACP-145")
+def test_a_resolution_that_names_nobody_to_confirm_is_no_packet():
+    body = {
+        "proposal": {"summary": "Dinner", "details": {"date": "2026-03-27"}},
+        "requires_confirmation_from": [],
+        "confirmation_timeout": "PT24H",
+        "on_timeout": "expire_and_notify",
+    }
+    check_in("resolution", body | {"requires_confirmation_from": ["agent:anna@relay.example"]})
+    with pytest.raises(MalformedPacket):
+        check_in("resolution", body)
 
 
 @pytest.mark.spec("A2ACP-141", "A2ACP-145")
@@ -280,6 +296,7 @@ def test_a_proposal_swapped_behind_an_open_checkpoint_makes_its_question_stale()
         },
         "requires_confirmation_from": [both.anna.me, ben.me],
         "confirmation_timeout": "PT24H",
+        "on_timeout": "expire_and_notify",
     }
     ben.receive(both.anna.me, thread, "pkt_swapped", "resolution", swapped)
     ben.settle()
