@@ -254,6 +254,28 @@ def test_a_closing_store_takes_nothing_more(room: World) -> None:
         room.say("g_one", "user")
 
 
+def test_a_store_that_closes_waits_for_a_read_on_another_thread_and_refuses_a_later_one(room: World) -> None:
+    reads, may_end = threading.Event(), threading.Event()
+
+    def query(reader: Any) -> list[int]:
+        reads.set()
+        numbers: list[int] = []
+        for (number,) in reader.connection.execute("SELECT 1 UNION ALL SELECT 2"):
+            may_end.wait(30)
+            numbers.append(number)
+        return numbers
+
+    with ThreadPoolExecutor(2) as threads:
+        answer = threads.submit(room.store.read, query)
+        assert reads.wait(30)
+        closing = threads.submit(room.store.close)
+        may_end.set()
+        assert answer.result(30) == [1, 2]
+        closing.result(30)
+    with pytest.raises(Exception, match="closed"):
+        room.store.read(lambda reader: reader.groups())
+
+
 def test_the_last_event_of_a_batch_is_what_is_stored(room: World) -> None:
     outcome = room.try_("g_one", "user", "chat.message", text="x")
     assert decode(room.page("g_one")[-1].raw) == decode(outcome.event.raw)

@@ -386,8 +386,13 @@ class Store:
         try:
             self.transport.close()
             self.pool.shutdown(wait=True)
+            # Some read outside of the pool: a connection is closed once its reader has been given back.
+            readers = [self._readers.get() for _ in self._reader_connections]
             for connection in self._reader_connections:
                 connection.close()
+            for reader in readers:
+                # Whoever reads only now is told that the ledger is closed, and does not wait for ever.
+                self._readers.put(reader)
             # The last connection that may write moves the log into the database; a reader cannot.
             if self._embedded is not None:
                 self._embedded.close()
